@@ -1,0 +1,82 @@
+"""The tree of errors: each names the value, the rule and the remedy, and subclasses a built-in too.
+
+One table, :data:`CODES`, maps every error to the exit status of the command line and to an HTTP status.
+
+Examples
+--------
+>>> from proband.errors import ProblemError, codes
+>>> issubclass(ProblemError, ValueError)
+True
+>>> codes(ProblemError("cost is -1; a cost must be 0 or more; give the price of the test"))
+Codes(exit=2, http=422)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ProbandError(Exception):
+    """Base of every error that proband raises on purpose."""
+
+
+class ProblemError(ProbandError, ValueError):
+    """A problem breaks a rule: its tests, decisions or reward do not fit together."""
+
+
+class ProblemFileError(ProblemError):
+    """A problem file breaks a rule; the message begins with the file and the key."""
+
+
+class TableError(ProbandError, ValueError):
+    """A table of records or probabilities cannot be read as asked."""
+
+
+class DistributionError(ProbandError, ValueError):
+    """A distribution breaks a rule: its support, its probabilities, or its fit to a problem."""
+
+
+class StateError(ProbandError, ValueError):
+    """A state is no row of known outcomes of the problem's tests."""
+
+
+class PolicyError(ProbandError, ValueError):
+    """A policy cannot be used: a broken policy file, or an action that is not allowed in a state."""
+
+
+class UnknownNameError(ProbandError, LookupError):
+    """A name of a test, an outcome, a decision or an example that does not exist."""
+
+
+class TooLargeError(ProbandError, MemoryError):
+    """The asked computation would not fit; the message says how large it is and what to use instead."""
+
+
+class MissingExtraError(ProbandError, ImportError):
+    """An optional part is not installed; the message says which one to install."""
+
+
+class Codes(NamedTuple):
+    """What an error means outside Python."""
+
+    exit: int
+    http: int
+
+
+CODES: dict[type[ProbandError], Codes] = {
+    ProbandError: Codes(exit=1, http=500),
+    ProblemError: Codes(exit=2, http=422),
+    ProblemFileError: Codes(exit=2, http=422),
+    TableError: Codes(exit=2, http=422),
+    DistributionError: Codes(exit=2, http=422),
+    StateError: Codes(exit=2, http=422),
+    PolicyError: Codes(exit=2, http=422),
+    UnknownNameError: Codes(exit=2, http=404),
+    TooLargeError: Codes(exit=3, http=413),
+    MissingExtraError: Codes(exit=4, http=501),
+}
+
+
+def codes(error: ProbandError) -> Codes:
+    """Return the exit and HTTP status of an error, by its nearest class in :data:`CODES`."""
+    return next(CODES[kind] for kind in type(error).__mro__ if kind in CODES)

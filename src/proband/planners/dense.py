@@ -1,0 +1,214 @@
+"""The dense planner: Algorithm 1 of the paper over all Π(k_i + 1) states.
+
+Exact for any discrete law. Time and memory are proportional to the number of states, whatever the support; the
+layout is that of :mod:`proband.planners.layout`, the recursion that of :mod:`proband.planners.dense_kernel`.
+
+Small problems are solved in one compiled call; large ones level by level (by number of tests done), each level
+by all cores, with masses and stakes kept for two levels only.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from proband.distributions import Discrete, totals
+from proband.errors import TooLargeError
+from proband.planners import dense_kernel
+from proband.planners.layout import MOST_TESTS, Layout, layout_of
+from proband.planners.memory import available_memory, human_bytes
+from proband.planners.plan import Plan
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray, Pooling
+
+Actions = NDArray[np.uint8 | np.int32]
+
+ONE_CALL = 2**18
+"""Problems with fewer states are solved in one call by one thread."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Unnormalised values and coded actions of all states.
+
+    Attributes
+    ----------
+    values : FloatArray of shape (states,)
+        P(s)·v(s).
+    actions : array of shape (states,)
+        A position in `Layout.tests`, or m + the best column of the payoff, or one more where P(s) = 0.
+    """
+
+    values: FloatArray
+    actions: Actions
+
+
+class DensePlan(Plan):
+    """An exact plan that has every state in a table (`solution`), numbered by its `layout`."""
+
+    method = "dense"
+
+    def __init__(self, layout: Layout, distribution: Discrete, solution: Solution) -> None:
+        super().__init__(layout.problem, distribution)
+        self.layout = layout
+        self.solution = solution
+        self.value = root_value(layout, solution)
+        self.bound = self.value
+
+    def act(self, states: ArrayLike) -> IntArray:
+        """Return the best action of each state, shape (n,).
+
+        Tests known on arrival come first where they are missing; a state of probability zero gets the decision
+        for the most similar outcome vectors (:mod:`proband.policies.deciding`).
+        """
+        rows = self.problem.states(states)
+        actions, known = self.missing_context(rows)
+        code = self.solution.actions[self.layout.number(rows[known])].astype(np.int64)
+        chosen = self._meaning[code]
+        open_ = chosen < 0
+        if open_.any():
+            chosen[open_] = self.decider.decide(rows[known][open_])[0]
+        actions[known] = chosen
+        return actions
+
+    @property
+    def _meaning(self) -> IntArray:
+        """Actions by code; -1 where the decision has to be looked up."""
+        columns = np.full(self.decider.stakes.shape[1] + 1, -1, dtype=np.int64)
+        if self.problem.reward.pooling is Pooling.SUM:
+            columns[:-1] = self.problem.d + np.arange(len(columns) - 1)
+        return np.concatenate([self.layout.tests, columns])
+
+    def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
+        return np.asarray(self.solution.values[self.layout.number(rows)] / mass)
+
+
+def plan_dense(problem: Problem, distribution: Discrete, *, memory_limit: float | None = None) -> DensePlan:
+    """Solve all states.
+
+    Parameters
+    ----------
+    problem : Problem
+    distribution : Discrete
+    memory_limit : float, optional
+        Bytes that may be used; by default what the machine has available.
+    """
+    distribution.check(problem)
+    layout = layout_of(problem)
+    payoff = problem.payoff(distribution.support)
+    check_size(layout, payoff.shape[1], memory_limit)
+    codes = complete_codes(layout, distribution.support)
+    return DensePlan(layout, distribution, solve(layout, codes, distribution.probabilities, payoff))
+
+
+def solve_many(layout: Layout, support: FloatArray, weights: FloatArray, payoff: FloatArray) -> list[Solution]:
+    """Solve one problem under many laws on one support, such as posterior draws, on all cores.
+
+    Parameters
+    ----------
+    layout : Layout
+    support : FloatArray of shape (n, d)
+    weights : FloatArray of shape (laws, n)
+        They need not sum to one: values are then scaled alike.
+    payoff : FloatArray of shape (n, columns)
+    """
+    codes = complete_codes(layout, support)
+    if layout.n_states >= ONE_CALL:
+        return [solve(layout, codes, law, payoff) for law in weights]
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return list(threads.map(lambda law: solve(layout, codes, law, payoff), weights))
+
+
+def root_value(layout: Layout, solution: Solution) -> float:
+    """Return the value before anything is known: a sum over what may be known on arrival."""
+    return float(solution.values[layout.offset[0] :].sum())
+
+
+def needed_memory(layout: Layout, columns: int) -> float:
+    """Return the bytes that a dense plan needs, counted before it starts."""
+    if layout.m > MOST_TESTS:
+        return float("inf")
+    widest = max((a + b for a, b in pairwise(layout.level_sizes)), default=1)
+    aside = layout.n_states if layout.n_states < ONE_CALL else widest
+    action = np.dtype(_action_type(layout.m, columns)).itemsize
+    tables = 3 * 8 * 2**layout.m
+    return float(layout.n_states * (8 + action) + aside * 8 * (1 + columns) + tables)
+
+
+def check_size(layout: Layout, columns: int, memory_limit: float | None) -> None:
+    """Raise :class:`TooLargeError` unless a dense plan fits."""
+    limit = available_memory() if memory_limit is None else memory_limit
+    needed = needed_memory(layout, columns)
+    if needed > limit:
+        size = "far more memory than any machine has" if needed == float("inf") else f"{human_bytes(needed)} of memory"
+        raise TooLargeError(
+            f"the dense planner would need {size} for {layout.n_states:.4g} states ({layout.m} tests that can be run); "
+            f'the limit is {human_bytes(limit)}; use method="sparse", which works on the support, or fewer tests or '
+            "outcomes"
+        )
+
+
+def complete_codes(layout: Layout, support: FloatArray) -> IntArray:
+    """Return the numbers of the states in which every test that can be run is done, for each support row."""
+    return layout.number(support)
+
+
+def solve(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray) -> Solution:
+    """Run the backward induction for support rows with the given numbers, weights and payoffs."""
+    columns = payoff.shape[1]
+    maximum = layout.problem.reward.pooling is Pooling.MAXIMUM
+    values = np.empty(layout.n_states)
+    actions: Actions = np.empty(layout.n_states, dtype=_action_type(layout.m, columns))
+    one_call = layout.n_states < ONE_CALL
+    n = layout.level_sizes[layout.m]
+    mass, stakes = _complete_states(codes, weights, payoff, maximum, n, layout.n_states if one_call else n)
+    dense_kernel.decide(stakes, mass, values, actions, 0, n, layout.m)
+    fixed = (layout.size, layout.offset, layout.k, layout.prices, layout.peers, maximum, values, actions)
+    if one_call:
+        dense_kernel.solve_sets(layout.order[1:], *fixed, 0, mass, stakes, 0, mass, stakes)
+    else:
+        _solve_by_level(layout, fixed, mass, stakes)
+    return Solution(values, actions)
+
+
+def _solve_by_level(layout: Layout, fixed: tuple[object, ...], mass: FloatArray, stakes: FloatArray) -> None:
+    """Solve one level after another, masses and stakes of two levels taking turns in two buffers."""
+    columns, sizes = len(stakes), layout.level_sizes[-2::-1]
+    buffers = [np.empty((1 + columns) * max(sizes[parity::2], default=0)) for parity in (0, 1)]
+    start, cores = 0, os.cpu_count() or 1
+    with ThreadPoolExecutor(cores) as threads:
+        for level, n in enumerate(sizes, start=1):
+            child_start, start = start, start + len(mass)
+            buffer = buffers[(level - 1) % 2]
+            own_mass, own_stakes = buffer[:n], buffer[n : (1 + columns) * n].reshape(columns, n)
+            sets = layout.order[layout.level_bounds[level] : layout.level_bounds[level + 1]]
+            arguments = (*fixed, child_start, mass, stakes, start, own_mass, own_stakes)
+            shares = [partial(dense_kernel.solve_sets, sets[core::cores], *arguments) for core in range(cores)]
+            for share in [threads.submit(share) for share in shares]:
+                share.result()
+            mass, stakes = own_mass, own_stakes
+
+
+def _complete_states(
+    codes: IntArray, weights: FloatArray, payoff: FloatArray, maximum: bool, n: int, length: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return mass and stakes of the n complete states, at the beginning of arrays of the given length."""
+    mass, stakes = np.empty(length), np.empty((payoff.shape[1], length))
+    mass[:n] = totals(codes, weights, n)
+    if maximum:
+        stakes[0, :n] = 0
+        np.maximum.at(stakes[0], codes, weights)
+    else:
+        for j, column in enumerate(payoff.T):
+            stakes[j, :n] = totals(codes, weights * column, n)
+    return mass, stakes
+
+
+def _action_type(m: int, columns: int) -> type[np.uint8 | np.int32]:
+    return np.uint8 if m + columns < 256 else np.int32

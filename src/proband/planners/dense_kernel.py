@@ -1,0 +1,168 @@
+"""The backward induction of Algorithm 1 over the blocks of :mod:`proband.planners.layout`, compiled.
+
+Everything is unnormalised: with mass(s) = P(x agrees with s) and V(s) = mass(s) · v(s),
+
+    V(s) = max( max_j pool over x in s of p(x)·payoff_j(x),  max_i  -c_i(M)·mass(s) + Σ_b V(s with x_i = b) ).
+
+No posterior is formed and nothing is divided, so states of probability zero are harmless. A tie keeps what came
+first: deciding before testing, earlier tests before later ones.
+
+The loops choose without branching (which action wins is unpredictable, and a mispredicted branch costs more than
+the arithmetic), and have one form for long rows, which compilers vectorise, and one for short rows of two
+outcomes, where the position of a child is the position of the parent with one bit inserted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+SHORT_ROW = 32
+SMALL_BLOCK = 256
+
+
+@njit(cache=True, nogil=True, inline="always")
+def choose(old, new, yes):  # type: ignore[no-untyped-def]
+    """Return `new` if yes, else `old`, without a branch."""
+    return old ^ ((old ^ new) & -np.int64(yes))
+
+
+@njit(cache=True, nogil=True)
+def add_up(child, own, n, k, inner):  # type: ignore[no-untyped-def]
+    """Sum the middle axis of a block (outer, k, inner) into (outer, inner)."""
+    if k == 2 and (inner < SHORT_ROW or n < SMALL_BLOCK) and inner & (inner - 1) == 0:
+        for s in range(n):
+            c = s + (s & ~(inner - 1))
+            own[s] = child[c] + child[c + inner]
+        return
+    outer = n // inner
+    children = child.reshape(outer, k, inner)
+    parents = own.reshape(outer, inner)
+    for o in range(outer):
+        for j in range(inner):
+            parents[o, j] = children[o, 0, j]
+        for b in range(1, k):
+            for j in range(inner):
+                parents[o, j] += children[o, b, j]
+
+
+@njit(cache=True, nogil=True)
+def take_largest(child, own, n, k, inner):  # type: ignore[no-untyped-def]
+    """Reduce the middle axis of a block (outer, k, inner) by maximum into (outer, inner)."""
+    outer = n // inner
+    children = child.reshape(outer, k, inner)
+    parents = own.reshape(outer, inner)
+    for o in range(outer):
+        for j in range(inner):
+            parents[o, j] = children[o, 0, j]
+        for b in range(1, k):
+            for j in range(inner):
+                parents[o, j] = children[o, b, j] if children[o, b, j] > parents[o, j] else parents[o, j]
+
+
+@njit(cache=True, nogil=True)
+def try_test(child, own, mass, act, n, k, inner, cost, test):  # type: ignore[no-untyped-def]
+    """Compare running one test with the best so far, over a whole block."""
+    if k == 2 and inner == 1:
+        for s in range(n):
+            value = child[2 * s] + child[2 * s + 1] - cost * mass[s]
+            best = own[s]
+            own[s] = value if value > best else best
+            act[s] = choose(act[s], test, value > best)
+        return
+    if k == 2 and (inner < SHORT_ROW or n < SMALL_BLOCK) and inner & (inner - 1) == 0:
+        for s in range(n):
+            c = s + (s & ~(inner - 1))
+            value = child[c] + child[c + inner] - cost * mass[s]
+            best = own[s]
+            own[s] = value if value > best else best
+            act[s] = choose(act[s], test, value > best)
+        return
+    _try_test_by_rows(child, own, mass, act, n, k, inner, cost, test)
+
+
+@njit(cache=True, nogil=True)
+def _try_test_by_rows(child, own, mass, act, n, k, inner, cost, test):  # type: ignore[no-untyped-def]
+    outer = n // inner
+    children = child.reshape(outer, k, inner)
+    parents = own.reshape(outer, inner)
+    masses = mass.reshape(outer, inner)
+    actions = act.reshape(outer, inner)
+    for o in range(outer):
+        for j in range(inner):
+            value = children[o, 0, j] - cost * masses[o, j]
+            for b in range(1, k):
+                value += children[o, b, j]
+            best = parents[o, j]
+            parents[o, j] = value if value > best else best
+            actions[o, j] = choose(actions[o, j], test, value > best)
+
+
+@njit(cache=True, nogil=True)
+def decide_first(stake, mass, own, act, n, code, unseen):  # type: ignore[no-untyped-def]
+    """Start with the first column; mark states of probability zero."""
+    for s in range(n):
+        own[s] = stake[s]
+        act[s] = choose(unseen, code, mass[s] > 0)
+
+
+@njit(cache=True, nogil=True)
+def try_column(stake, own, act, n, code):  # type: ignore[no-untyped-def]
+    """Compare deciding for one column with the best so far."""
+    for s in range(n):
+        value = stake[s]
+        best = own[s]
+        own[s] = value if value > best else best
+        act[s] = choose(act[s], code, value > best)
+
+
+@njit(cache=True, nogil=True)
+def decide(stakes, mass, own, act, start, n, m):  # type: ignore[no-untyped-def]
+    """Write the best column of n states and its value; m + number of columns marks probability zero."""
+    columns = stakes.shape[0]
+    decide_first(stakes[0, start : start + n], mass, own, act, n, np.int64(m), np.int64(m + columns))
+    for j in range(1, columns):
+        try_column(stakes[j, start : start + n], own, act, n, np.int64(m + j))
+
+
+@njit(cache=True, nogil=True)
+def solve_sets(  # type: ignore[no-untyped-def]
+    sets, size, offset, k, prices, peers, maximum, values, actions,
+    child_start, child_mass, child_stakes, own_start, own_mass, own_stakes,
+):  # fmt: skip
+    """Solve the blocks of some sets, each after the sets with one test more.
+
+    The arrays up to `peers` are those of :class:`~proband.planners.layout.Layout`. Masses and stakes begin at the
+    states `child_start` and `own_start`, so that a caller may keep them for two levels only.
+    """
+    m = len(k)
+    for done in sets:
+        n = size[done]
+        at = offset[done]
+        here = at - own_start
+        mass = own_mass[here : here + n]
+        own = values[at : at + n]
+        act = actions[at : at + n]
+        inner = np.int64(1)
+        for i in range(m):
+            if done >> i & 1:
+                inner *= k[i]
+        first = True
+        for i in range(m):
+            if done >> i & 1:
+                inner //= k[i]
+                continue
+            child = offset[done | 1 << i]
+            length = n * k[i]
+            if first:
+                first = False
+                c = child - child_start
+                add_up(child_mass[c : c + length], mass, n, k[i], inner)
+                for j in range(own_stakes.shape[0]):
+                    if maximum:
+                        take_largest(child_stakes[j, c : c + length], own_stakes[j, here : here + n], n, k[i], inner)
+                    else:
+                        add_up(child_stakes[j, c : c + length], own_stakes[j, here : here + n], n, k[i], inner)
+                decide(own_stakes, mass, own, act, here, n, m)
+            cost = prices[1, i] if done & peers[i] else prices[0, i]
+            try_test(values[child : child + length], own, mass, act, n, k[i], inner, cost, np.int64(i))

@@ -1,0 +1,187 @@
+"""A plan: a policy with values that can explain itself, whatever planner made it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from proband.distributions import Discrete
+from proband.planners.evaluation import Evaluation, evaluate
+from proband.policies import Decider, Node, Tree
+from proband.policies.tree import Alternative
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray, Pooling
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a plan acts as it does in a state.
+
+    Attributes
+    ----------
+    action : int
+        What the plan does.
+    probability : float
+        Probability of the state; where it is zero, the decision is that for the most similar outcome vectors.
+    alternatives : tuple of Alternative
+        Every possible action with its value and by how much it loses to the best, best first. For a match reward
+        the only decision listed is the best one.
+    """
+
+    action: int
+    probability: float
+    alternatives: tuple[Alternative, ...]
+
+
+class Plan(ABC):
+    """A policy for one problem and law.
+
+    Attributes
+    ----------
+    problem : Problem
+    distribution : Discrete
+    value : float
+        Expected total reward of a new subject under the plan.
+    bound : float
+        No policy has a larger expected total reward than this; equal to `value` where the plan is exact.
+    method : str
+        The planner that made it.
+    explain_choice : str
+        Why this planner was chosen.
+    """
+
+    method: str
+    value: float
+    bound: float
+    explain_choice: str = "asked for by name"
+
+    def __init__(self, problem: Problem, distribution: Discrete) -> None:
+        self.problem = problem
+        self.distribution = distribution
+
+    @property
+    def gap(self) -> float:
+        """How much better than this plan the best one can be, at most."""
+        return self.bound - self.value
+
+    @abstractmethod
+    def act(self, states: ArrayLike) -> IntArray:
+        """Return the plan's action in each state (n, d): shape (n,)."""
+
+    @abstractmethod
+    def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
+        """Return the values of checked states of positive probability whose context is known."""
+
+    @cached_property
+    def decider(self) -> Decider:
+        """Best decisions under the plan's law."""
+        return Decider(self.problem, self.distribution)
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """Exact figures: expected reward, cost, number of tests, probability of each decision."""
+        return evaluate(self.problem, self.distribution, self)
+
+    @property
+    def expected_cost(self) -> float:
+        """Expected costs paid for a new subject."""
+        return self.evaluation.cost
+
+    @property
+    def expected_tests(self) -> float:
+        """Expected number of tests run on a new subject."""
+        return self.evaluation.tests
+
+    @property
+    def decision_probabilities(self) -> dict[str, float]:
+        """Probability of each decision for a new subject."""
+        return self.evaluation.decisions
+
+    def missing_context(self, rows: FloatArray) -> tuple[IntArray, NDArray[np.bool_]]:
+        """Return actions with the first missing test known on arrival filled in, and where none is missing."""
+        actions = np.full(len(rows), -1, dtype=np.int64)
+        for i in self.problem.context[::-1]:
+            actions[np.isnan(rows[:, i])] = i
+        return actions, actions < 0
+
+    def values(self, states: ArrayLike) -> FloatArray:
+        """Return the expected remaining reward of following the plan from each state, shape (n,).
+
+        Where the context is not known the value is the mean over it; in a state of probability zero it is the
+        reward expected of the decision that is taken there.
+        """
+        rows = self.problem.states(states)
+        values = np.empty(len(rows))
+        mass = self.distribution.mass(rows)
+        forced, known = self.missing_context(rows)
+        unseen, here = mass <= 0, known & (mass > 0)
+        if unseen.any():
+            values[unseen] = self.decider.decide(rows[unseen])[1]
+        values[here] = self._values(rows[here], mass[here])
+        for n in np.flatnonzero(~known & ~unseen):
+            values[n] = self._mean_after(rows[n], int(forced[n]))
+        return values
+
+    def explain(self, state: ArrayLike) -> Explanation:
+        """Return every possible action in a state with its value and what it loses to the best."""
+        row = self.problem.states(state)[0]
+        action = int(self.act(row)[0])
+        probability = float(self.distribution.mass(row)[0])
+        scores = {action: float(self.values(row)[0])}
+        if action >= self.problem.d or not self.problem.tests[action].on_arrival:
+            scores |= self._decision_values(row)
+            if probability > 0:
+                scores |= self._test_values(row)
+        best = max(scores.values())
+        ranked = sorted(scores, key=lambda a: (-scores[a], a != action, a))
+        return Explanation(action, probability, tuple(Alternative(a, scores[a], best - scores[a]) for a in ranked))
+
+    def tree(self, *, depth: int | None = None) -> Tree:
+        """Compile the plan into a decision tree, a policy of its own that needs no distribution.
+
+        Parameters
+        ----------
+        depth : int, optional
+            Cut below this many tests: deeper states get the decision that is best there.
+        """
+        return Tree(self.problem, self._node(np.full(self.problem.d, np.nan), depth))
+
+    def _node(self, row: FloatArray, depth: int | None) -> Node:
+        why = self.explain(row)
+        action, value = why.action, float(self.values(row)[0])
+        if action < self.problem.d and depth is not None and depth <= 0:
+            actions, values = self.decider.decide(row)
+            action, value = int(actions[0]), float(values[0])
+        children: tuple[Node, ...] = ()
+        if action < self.problem.d:
+            below = None if depth is None else depth - 1
+            children = tuple(self._node(child, below) for child in self._after(row, action))
+        return Node(action, value, why.probability, why.alternatives, children)
+
+    def _after(self, row: FloatArray, test: int) -> FloatArray:
+        """Return the states after each outcome of a test, shape (k, d)."""
+        states = np.tile(row, (self.problem.tests[test].k, 1))
+        states[:, test] = np.arange(len(states))
+        return states
+
+    def _mean_after(self, row: FloatArray, test: int) -> float:
+        """Return the mean, over the outcomes of a test, of the value that follows."""
+        after = self._after(row, test)
+        mass = self.distribution.mass(after)
+        return float(mass @ np.where(mass > 0, self.values(after), 0.0) / mass.sum())
+
+    def _test_values(self, row: FloatArray) -> dict[int, float]:
+        costs = self.problem.costs(row)[0]
+        return {
+            int(i): self._mean_after(row, int(i)) - float(costs[i]) for i in self.problem.operable if np.isnan(row[i])
+        }
+
+    def _decision_values(self, row: FloatArray) -> dict[int, float]:
+        if self.problem.reward.pooling is Pooling.MAXIMUM:
+            actions, values = self.decider.decide(row)
+            return {int(actions[0]): float(values[0])}
+        return {self.problem.d + y: float(value) for y, value in enumerate(self.decider.values_of(row))}

@@ -1,0 +1,8 @@
+"""Policies: maps from states to actions, and what following one does to subjects."""
+
+from proband.policies.deciding import Decider
+from proband.policies.episodes import Episodes, follow
+from proband.policies.fixed import DecideNow, FixedSet, test_everything
+from proband.policies.tree import Node, Tree
+
+__all__ = ["DecideNow", "Decider", "Episodes", "FixedSet", "Node", "Tree", "follow", "test_everything"]

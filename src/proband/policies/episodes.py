@@ -1,0 +1,80 @@
+"""Subjects through a policy, in bulk: the horizontal sequence of the paper, for many subjects at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from proband.errors import PolicyError
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray, Policy
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """What a policy did to n subjects.
+
+    Attributes
+    ----------
+    states : FloatArray of shape (n, d)
+        What was known in the end.
+    actions : IntArray of shape (n,)
+        The decisions, as actions (d, d + 1, ...).
+    costs : FloatArray of shape (n,)
+        The costs paid.
+    tests : IntArray of shape (n,)
+        How many tests were run (those known on arrival do not count).
+    """
+
+    states: FloatArray
+    actions: IntArray
+    costs: FloatArray
+    tests: IntArray
+
+
+def follow(problem: Problem, policy: Policy, rows: FloatArray) -> Episodes:
+    """Run the policy on subjects whose complete outcome vectors are `rows`, shape (n, d).
+
+    Examples
+    --------
+    >>> from proband import Discrete, Problem, Test
+    >>> from proband.policies import test_everything
+    >>> from proband.rewards import Table
+    >>> problem = Problem([Test("crack", 2.0)], ["pass", "fail"], Table(["crack"], [[1, 0], [-20, 0]]))
+    >>> law = Discrete([[0], [1]], [0.97, 0.03])
+    >>> follow(problem, test_everything(problem, law), law.support).costs
+    array([2., 2.])
+    """
+    n = len(rows)
+    states = np.full((n, problem.d), np.nan)
+    states[:, problem.context] = rows[:, problem.context]
+    actions = np.zeros(n, dtype=np.int64)
+    costs, tests = np.zeros(n), np.zeros(n, dtype=np.int64)
+    active = np.arange(n)
+    for _ in range(len(problem.operable) + 1):
+        chosen = np.asarray(policy.act(states[active]), dtype=np.int64)
+        _check_actions(problem, states[active], chosen)
+        testing = chosen < problem.d
+        actions[active[~testing]] = chosen[~testing]
+        active, chosen = active[testing], chosen[testing]
+        if not len(active):
+            break
+        costs[active] += np.take_along_axis(problem.costs(states[active]), chosen[:, None], axis=1)[:, 0]
+        tests[active] += 1
+        states[active, chosen] = rows[active, chosen]
+    return Episodes(states, actions, costs, tests)
+
+
+def _check_actions(problem: Problem, states: FloatArray, actions: IntArray) -> None:
+    operable = np.zeros(problem.d, dtype=np.bool_)
+    operable[problem.operable] = True
+    tests = np.minimum(actions, problem.d - 1)
+    allowed = operable[tests] & np.isnan(np.take_along_axis(states, np.maximum(tests, 0)[:, None], axis=1)[:, 0])
+    wrong = np.where(actions < problem.d, ~allowed | (actions < 0), actions >= problem.d + problem.n_decisions)
+    if wrong.any():
+        n = int(np.flatnonzero(wrong)[0])
+        raise PolicyError(
+            f"the policy chose action {actions[n]} in the state {states[n].tolist()}; it must choose a test that was "
+            f"not run and can be, or a decision (from {problem.d} on); correct the policy"
+        )

@@ -1,0 +1,106 @@
+"""Policies that do not adapt: a fixed set of tests, everything, or nothing; then the best decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from proband.distributions import Discrete
+from proband.errors import PolicyError
+from proband.policies.deciding import Decider
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray, Pooling, outcome_codes
+
+
+class FixedSet:
+    """Run the named tests in the given order, whatever they show, then decide.
+
+    Parameters
+    ----------
+    problem : Problem
+    tests : sequence of str
+        Names of the tests to run.
+    distribution : Discrete, optional
+        The law under which the final decision is best. Without it every test must be known in the end, and the
+        decision is best for the complete outcome vector (f is known; P is not needed).
+
+    Examples
+    --------
+    >>> from proband import Problem, Test
+    >>> from proband.rewards import Table
+    >>> problem = Problem([Test("crack", 2.0)], ["pass", "fail"], Table(["crack"], [[1, 0], [-20, 0]]))
+    >>> policy = FixedSet(problem, ["crack"])
+    >>> [problem.action_name(a) for a in policy.act([[float("nan")], [0], [1]])]
+    ['crack', 'pass', 'fail']
+    """
+
+    def __init__(self, problem: Problem, tests: Sequence[str], distribution: Discrete | None = None) -> None:
+        self.problem = problem
+        self.order = [problem.test_index(name) for name in tests]
+        for i in self.order:
+            if not problem.tests[i].operable:
+                raise PolicyError(
+                    f"test {problem.tests[i].name!r} cannot be run (known on arrival, or unavailable); a fixed set "
+                    "holds tests that can; drop it"
+                )
+        if distribution is None and {*self.order, *problem.context.tolist()} != set(range(problem.d)):
+            left_out = [test.name for i, test in enumerate(problem.tests) if i not in self.order]
+            raise PolicyError(
+                f"the tests {left_out} stay unknown; deciding without them needs a law; give a distribution"
+            )
+        self._decider = None if distribution is None else Decider(problem, distribution)
+
+    def act(self, states: ArrayLike) -> IntArray:
+        """Return the first missing test of the set, or the decision, for each state."""
+        rows = self.problem.states(states)
+        actions = np.full(len(rows), -1, dtype=np.int64)
+        for i in [*self.problem.context.tolist(), *self.order]:
+            actions[(actions < 0) & np.isnan(rows[:, i])] = i
+        done = actions < 0
+        if done.any():
+            actions[done] = self._decide(rows[done])
+        return actions
+
+    def _decide(self, rows: FloatArray) -> IntArray:
+        if self._decider is not None:
+            return self._decider.decide(rows)[0]
+        if self.problem.reward.pooling is Pooling.MAXIMUM:
+            return self.problem.d + outcome_codes(rows, self.problem.tests)
+        return np.asarray(self.problem.d + self.problem.payoff(rows).argmax(axis=1))
+
+
+class DecideNow:
+    """Run no test: take one named decision, or the best one for what is known on arrival.
+
+    Parameters
+    ----------
+    problem : Problem
+    decision : str, optional
+        The decision to take always.
+    distribution : Discrete, optional
+        The law under which the decision is best, when none is named.
+    """
+
+    def __init__(self, problem: Problem, decision: str | None = None, distribution: Discrete | None = None) -> None:
+        if (decision is None) == (distribution is None):
+            raise PolicyError("give either a decision to take always, or a distribution to find the best one under")
+        self.problem = problem
+        self._action = None if decision is None else problem.decision_action(decision)
+        self._fixed = None if distribution is None else FixedSet(problem, (), distribution)
+
+    def act(self, states: ArrayLike) -> IntArray:
+        """Return the decision for each state."""
+        if self._fixed is not None:
+            return self._fixed.act(states)
+        rows = self.problem.states(states)
+        return np.full(len(rows), self._action, dtype=np.int64)
+
+
+def test_everything(problem: Problem, distribution: Discrete | None = None) -> FixedSet:
+    """Return the policy that runs every test that can be run, then decides."""
+    return FixedSet(problem, [problem.tests[i].name for i in problem.operable], distribution)
+
+
+test_everything.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test

@@ -1,0 +1,222 @@
+"""A policy as a decision tree: readable, portable, and usable without any distribution.
+
+Each node holds an action; a test has one child for every outcome. Acting walks down from the root: the first test
+on the way that a state does not know is run, and the decision of the leaf is taken. Outcomes that are known but
+not asked for on the way are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from proband import problem_files
+from proband.errors import PolicyError, ProbandError
+from proband.problem import Problem
+from proband.rewards import Match, Table, Unstated
+from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
+
+FORMAT = "proband policy"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One possible action, its value, and by how much it loses to the best."""
+
+    action: int
+    value: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """What to do in a state.
+
+    Attributes
+    ----------
+    action : int
+        A test, or a decision.
+    value : float
+        Expected remaining reward from here on.
+    probability : float
+        Probability that a subject comes here.
+    alternatives : tuple of Alternative
+        Every possible action here, best first.
+    children : tuple of Node
+        One for each outcome of the test; empty at a decision.
+    """
+
+    action: int
+    value: float
+    probability: float
+    alternatives: tuple[Alternative, ...] = ()
+    children: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A decision tree for a problem.
+
+    Examples
+    --------
+    >>> from proband import Discrete, Problem, Test, plan
+    >>> from proband.policies.rendering import text
+    >>> from proband.rewards import Table
+    >>> problem = Problem([Test("crack", 0.1)], ["pass", "fail"], Table(["crack"], [[1, 0], [-20, 0]]))
+    >>> tree = plan(problem, Discrete([[0], [1]], [0.75, 0.25])).tree()
+    >>> print(text(tree))
+    crack (0.1)  value 0.65
+    ├─ 0 · 75 %: pass  value 1
+    └─ 1 · 25 %: fail  value 0
+    """
+
+    problem: Problem
+    root: Node
+
+    def __post_init__(self) -> None:
+        self._check(self.root, frozenset())
+
+    def act(self, states: ArrayLike) -> IntArray:
+        """Return the action of each state (n, d): shape (n,)."""
+        rows = self.problem.states(states)
+        actions = np.empty(len(rows), dtype=np.int64)
+        for node, here in self._visits(rows):
+            actions[here] = node.action
+        return actions
+
+    def node(self, state: ArrayLike) -> Node:
+        """Return the node at which a state stands."""
+        [(node, _)] = self._visits(self.problem.states(state))
+        return node
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield every node, a parent before its children."""
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy as JSON, with the tests and decisions that it speaks of."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a policy file."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls.from_dict(content)
+        except OSError as error:
+            raise PolicyError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise PolicyError(f"{path}: it is not JSON ({error}); give a file that proband wrote") from error
+        except (KeyError, TypeError, AttributeError, ValueError, LookupError) as error:
+            detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
+            raise PolicyError(f"{path}: it is no policy ({detail}); give a file that proband wrote") from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the structure of a policy file."""
+        problem = self.problem
+        reward = problem.reward if isinstance(problem.reward, Table | Match) else Unstated()
+        fields = problem_files.Fields(problem.tests, problem.decisions, reward, problem.name, problem.unit)
+        return {
+            "format": FORMAT,
+            "schema": SCHEMA,
+            "problem": problem_files.to_dict(fields),
+            "root": self._node_to_dict(self.root),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Build a tree from the structure of a policy file."""
+        if content.get("format") != FORMAT or content.get("schema") != SCHEMA:
+            raise PolicyError(
+                f"format is {content.get('format')!r}, schema {content.get('schema')!r}; this version reads "
+                f"{FORMAT!r}, schema {SCHEMA}; write the policy again"
+            )
+        fields = problem_files.from_dict(content["problem"])
+        problem = Problem(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
+        return cls(problem, _node_from_dict(problem, content["root"]))
+
+    def _visits(self, rows: FloatArray) -> Iterator[tuple[Node, IntArray]]:
+        """Yield the nodes at which states stand, with the positions of these states."""
+        stack: list[tuple[Node, IntArray]] = [(self.root, np.arange(len(rows)))]
+        while stack:
+            node, here = stack.pop()
+            if node.children:
+                outcomes = rows[here, node.action]
+                stack.extend((child, here[outcomes == b]) for b, child in enumerate(node.children))
+                here = here[np.isnan(outcomes)]
+            if len(here):
+                yield node, here
+
+    def _check(self, node: Node, done: frozenset[int]) -> None:
+        d = self.problem.d
+        if node.action >= d:
+            if node.children or node.action >= d + self.problem.n_decisions:
+                raise PolicyError(f"a leaf has action {node.action} and {len(node.children)} children; it must decide")
+            return
+        test = self.problem.tests[node.action]
+        if node.action < 0 or node.action in done or not test.available or len(node.children) != test.k:
+            raise PolicyError(
+                f"a node runs {test.name!r} with {len(node.children)} children; it must run an available test, once "
+                "on each path, with one child for each outcome"
+            )
+        for child in node.children:
+            self._check(child, done | {node.action})
+
+    def _node_to_dict(self, node: Node) -> dict[str, Any]:
+        content = {
+            **_action_to_dict(self.problem, node.action),
+            "value": node.value,
+            "probability": node.probability,
+            "alternatives": [
+                {**_action_to_dict(self.problem, other.action), "value": other.value, "loss": other.loss}
+                for other in node.alternatives
+            ],
+        }
+        if node.children:
+            outcomes = self.problem.tests[node.action].outcomes
+            content["children"] = {
+                name: self._node_to_dict(child) for name, child in zip(outcomes, node.children, strict=True)
+            }
+        return content
+
+
+def _action_to_dict(problem: Problem, action: int) -> dict[str, Any]:
+    if action < problem.d:
+        return {"test": problem.tests[action].name}
+    if problem.decisions:
+        return {"decision": problem.decisions[action - problem.d]}
+    return {"decision": problem.describe(outcome_rows([action - problem.d], problem.tests)[0])}
+
+
+def _action_from_dict(problem: Problem, content: Mapping[str, Any]) -> int:
+    if "test" in content:
+        return problem.test_index(content["test"])
+    decision = content["decision"]
+    if isinstance(decision, str):
+        return problem.decision_action(decision)
+    return problem.d + int(outcome_codes(problem.state(decision)[None], problem.tests)[0])
+
+
+def _node_from_dict(problem: Problem, content: Mapping[str, Any]) -> Node:
+    action = _action_from_dict(problem, content)
+    alternatives = tuple(
+        Alternative(_action_from_dict(problem, other), float(other["value"]), float(other["loss"]))
+        for other in content["alternatives"]
+    )
+    children: tuple[Node, ...] = ()
+    if action < problem.d:
+        below = content["children"]
+        children = tuple(_node_from_dict(problem, below[name]) for name in problem.tests[action].outcomes)
+    return Node(action, float(content["value"]), float(content["probability"]), alternatives, children)

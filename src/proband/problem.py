@@ -1,0 +1,227 @@
+"""The problem: a pool of tests, the decisions, and the reward; what is known before any subject arrives.
+
+Examples
+--------
+>>> from proband import Problem, Test
+>>> from proband.rewards import Table
+>>> problem = Problem(
+...     tests=[
+...         Test("visual", 0.1, outcomes=("clean", "rusty")),
+...         Test("ultrasonic", 2.0, outcomes=("ok", "crack")),
+...     ],
+...     decisions=["pass", "fail"],
+...     reward=Table(["ultrasonic"], [[1.0, 0.0], [-20.0, 0.0]]),
+... )
+>>> problem.state({"visual": "rusty"})
+array([ 1., nan])
+>>> problem.action_name(1), problem.action_name(3)
+('ultrasonic', 'fail')
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from proband import problem_files
+from proband.errors import ProblemError, UnknownNameError
+from proband.rewards import Function, RewardFunction
+from proband.vocabulary import FloatArray, IntArray, Pooling, Reward, Test, as_states, outcome_rows
+
+
+@dataclass(frozen=True, init=False)
+class Problem:
+    """Tests, decisions and reward.
+
+    Parameters
+    ----------
+    tests : sequence of Test
+        The pool, in the order of the entries of x.
+    decisions : sequence of str, default ()
+        Names of the decisions; empty for a match reward, whose decisions are the outcome vectors.
+    reward : Reward or callable
+        f(x, y): a :class:`~proband.rewards.Table`, :class:`~proband.rewards.Match`, or a function (see
+        :class:`~proband.rewards.Function`).
+    name : str, default ""
+        A title.
+    unit : str, default ""
+        Unit of costs and rewards, for people ("USD", "minutes").
+    """
+
+    tests: tuple[Test, ...]
+    decisions: tuple[str, ...]
+    reward: Reward
+    name: str
+    unit: str
+
+    def __init__(
+        self,
+        tests: Sequence[Test],
+        decisions: Sequence[str] = (),
+        reward: Reward | RewardFunction | None = None,
+        *,
+        name: str = "",
+        unit: str = "",
+    ) -> None:
+        object.__setattr__(self, "tests", _checked_tests(tests))
+        object.__setattr__(self, "decisions", _checked_decisions(decisions))
+        object.__setattr__(self, "reward", _as_reward(reward))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "unit", unit)
+        self.reward.check(self.tests, self.decisions)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a problem file (TOML); see ``docs/problem-files.md`` for the schema."""
+        fields = problem_files.read(path)
+        return cls(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a problem file (TOML) that loads back to an equal problem."""
+        problem_files.write(
+            path,
+            problem_files.Fields(self.tests, self.decisions, self.reward, name=self.name, unit=self.unit),
+        )
+
+    @property
+    def d(self) -> int:
+        """Number of tests."""
+        return len(self.tests)
+
+    @cached_property
+    def k(self) -> IntArray:
+        """Number of outcomes of each test, shape (d,)."""
+        return np.array([test.k for test in self.tests], dtype=np.int64)
+
+    @property
+    def size(self) -> int:
+        """Number of outcome vectors, Π k_i (a Python integer: it may be huge)."""
+        return math.prod(test.k for test in self.tests)
+
+    @property
+    def n_decisions(self) -> int:
+        """Number of decisions."""
+        return self.size if self.reward.pooling is Pooling.MAXIMUM else len(self.decisions)
+
+    @cached_property
+    def operable(self) -> IntArray:
+        """Indices of the tests that can be chosen."""
+        return np.array([i for i, test in enumerate(self.tests) if test.operable], dtype=np.int64)
+
+    @cached_property
+    def context(self) -> IntArray:
+        """Indices of the tests known on arrival."""
+        return np.array([i for i, test in enumerate(self.tests) if test.on_arrival], dtype=np.int64)
+
+    def states(self, states: ArrayLike) -> FloatArray:
+        """Return states as an (n, d) array after checking them; unavailable tests become NaN.
+
+        What an unavailable test showed is never known in operation, so no policy may use it.
+        """
+        rows = as_states(states, self.tests).copy()
+        rows[:, [not test.available for test in self.tests]] = np.nan
+        return rows
+
+    def costs(self, states: ArrayLike) -> FloatArray:
+        """Return what each test would cost in each state, shape (n, d).
+
+        A test of a group costs its `group_cost` where another *run* test of the group is known; tests known on
+        arrival cost nothing; tests that cannot be chosen cost infinity.
+        """
+        done = ~np.isnan(self.states(states))
+        costs = np.tile([test.cost if test.available else np.inf for test in self.tests], (len(done), 1))
+        for i, test in enumerate(self.tests):
+            peers = self.peers(i)
+            if test.group_cost is not None and test.available and len(peers):
+                costs[:, i] = np.where(done[:, peers].any(axis=1), test.group_cost, test.cost)
+        return costs
+
+    def peers(self, test: int) -> IntArray:
+        """Return the other tests whose being run lowers the price of `test`."""
+        group = self.tests[test].group
+        return np.array([j for j in self.operable if j != test and group and self.tests[j].group == group], dtype=int)
+
+    def payoff(self, rows: FloatArray) -> FloatArray:
+        """Return the reward's columns for complete rows, shape (n, columns)."""
+        return self.reward.payoff(self.tests, self.decisions, rows)
+
+    def realised(self, rows: FloatArray, actions: IntArray) -> FloatArray:
+        """Return f(x, y) for complete rows and the decisions taken, given as actions (d, d + 1, ...), shape (n,)."""
+        return self.reward.realised(self.tests, self.decisions, rows, actions - self.d)
+
+    def test_index(self, name: str) -> int:
+        """Return the index of a test by its name."""
+        return _index("test", name, [test.name for test in self.tests])
+
+    def decision_action(self, name: str) -> int:
+        """Return the action that stands for a decision, by its name."""
+        return self.d + _index("decision", name, self.decisions)
+
+    def state(self, known: Mapping[str, str] | None = None) -> FloatArray:
+        """Return the state in which the named tests have the named outcomes, shape (d,)."""
+        row = np.full(self.d, np.nan)
+        for name, outcome in (known or {}).items():
+            i = self.test_index(name)
+            row[i] = _index(f"outcome of test {name!r}", outcome, self.tests[i].outcomes)
+        return row
+
+    def describe(self, state: ArrayLike) -> dict[str, str]:
+        """Return the known outcomes of a state by name; the inverse of :meth:`state`."""
+        row = as_states(state, self.tests)[0]
+        return {
+            test.name: test.outcomes[int(value)]
+            for test, value in zip(self.tests, row, strict=True)
+            if not np.isnan(value)
+        }
+
+    def action_name(self, action: int) -> str:
+        """Return the name of the test or decision that an action stands for."""
+        if action < self.d:
+            return self.tests[action].name
+        if self.decisions:
+            return self.decisions[action - self.d]
+        row = outcome_rows([action - self.d], self.tests)[0]
+        return ", ".join(f"{name}={outcome}" for name, outcome in self.describe(row).items())
+
+
+def _as_reward(reward: Reward | RewardFunction | None) -> Reward:
+    if reward is None:
+        raise ProblemError("the reward is missing; give a Table, a Match, or a function f(x, y)")
+    if isinstance(reward, Reward):
+        return reward
+    if callable(reward):
+        return Function(reward)
+    raise ProblemError(f"the reward is {reward!r}; it must be a Table, a Match, or a function f(x, y); give one")
+
+
+def _checked_tests(tests: Sequence[Test]) -> tuple[Test, ...]:
+    tests = tuple(tests)
+    if not tests or not all(isinstance(test, Test) for test in tests):
+        raise ProblemError(f"the tests are {list(tests)}; a problem needs one or more Test; list them")
+    names = [test.name for test in tests]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ProblemError(f"the tests {repeated} appear more than once; names must differ; rename them")
+    return tests
+
+
+def _checked_decisions(decisions: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(decisions, str) or not all(isinstance(y, str) and y.strip() for y in decisions):
+        raise ProblemError(f"decisions are {decisions!r}; they must be non-empty texts; write a list of names")
+    decisions = tuple(decisions)
+    if len(set(decisions)) < len(decisions):
+        raise ProblemError(f"decisions {list(decisions)} repeat a name; names must differ; rename one")
+    return decisions
+
+
+def _index(kind: str, name: str, names: Sequence[str]) -> int:
+    if name not in names:
+        raise UnknownNameError(f"{kind} {name!r} does not exist; choose one of {', '.join(names)}")
+    return list(names).index(name)

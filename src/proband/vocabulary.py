@@ -1,0 +1,344 @@
+"""The paper's words on one page.
+
+Subjects t = 1, 2, ... arrive. Each hides a vector x of d test outcomes, drawn independently from an unknown
+law P. For each subject an agent runs tests one at a time, pays for them, then takes a decision y; the subject
+brings f(x, y) minus the costs paid (Chen and Al Kontar, "Online Learning of Optimal Sequential Testing
+Policies", Section 2).
+
+========================  ==================================================================================
+paper                     here
+========================  ==================================================================================
+d, c_i                    number of tests, :attr:`Test.cost`
+x                         outcome vector: a row of d floats, each the index of an outcome (0 ... k_i - 1)
+s, NA                     state: an outcome vector with NaN where a test was not run
+A = [d] ∪ Y               action: an integer, 0 ... d-1 a test, d ... a decision
+y, Y, f                   decision, :attr:`Problem.decisions`, :class:`Reward`
+P, P̂, size of P          :class:`Distribution`, its estimate, the size of its support
+π                         :class:`Policy`
+v(s), Q(s, i)             value of a state, value of running test i in it
+T, R_T                    horizon, cumulative regret
+========================  ==================================================================================
+
+A state is not a class and an action is not a class: arrays go through everything in bulk. People's names for
+tests, outcomes and decisions live in :class:`Test` and :class:`proband.Problem` and are translated at the edge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from proband.errors import ProblemError, StateError, TableError
+
+if TYPE_CHECKING:
+    from typing import Self
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+LARGEST_CODE = 2**62
+"""Outcome vectors are numbered below this, so that a number and an offset fit 64 bits."""
+
+DEFAULT_OUTCOMES = ("0", "1")
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of the pool: its name, its price and its possible outcomes.
+
+    Parameters
+    ----------
+    name : str
+        How people call it.
+    cost : float, default 0
+        Price of running it, in the units of the reward.
+    outcomes : sequence of str, default ("0", "1")
+        Names of the possible outcomes; in states and supports they are numbered 0, 1, ... in this order.
+    group : str, optional
+        Tests of one group share a preparation: once another test of the group was run on the subject, this
+        one costs `group_cost` instead of `cost`.
+    group_cost : float, optional
+        The reduced price; needed with `group`.
+    on_arrival : bool, default False
+        Known when the subject arrives, at no cost (context): comes before any other test.
+    available : bool, default True
+        False for a test that only history has (a gold standard): never run, yet part of x, so that the reward
+        may depend on it.
+
+    Examples
+    --------
+    >>> glucose = Test("glucose", 17.61, outcomes=("low", "high"), group="blood", group_cost=15.51)
+    >>> glucose.k
+    2
+    """
+
+    __test__ = False  # pytest would take the class for a test case
+
+    name: str
+    cost: float = 0.0
+    outcomes: Sequence[str] = DEFAULT_OUTCOMES
+    group: str | None = None
+    group_cost: float | None = None
+    on_arrival: bool = False
+    available: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise ProblemError(f"the name of a test is {self.name!r}; it must be a non-empty text; name the test")
+        object.__setattr__(self, "outcomes", self._checked_outcomes())
+        object.__setattr__(self, "cost", self._checked_cost("cost", self.cost))
+        self._check_group()
+        self._check_kind()
+
+    @property
+    def k(self) -> int:
+        """Number of possible outcomes."""
+        return len(self.outcomes)
+
+    @property
+    def operable(self) -> bool:
+        """Whether the test can be chosen: available, and not already known on arrival."""
+        return self.available and not self.on_arrival
+
+    def _checked_outcomes(self) -> tuple[str, ...]:
+        outcomes = self.outcomes if isinstance(self.outcomes, str) else tuple(self.outcomes)
+        if isinstance(outcomes, str) or not all(isinstance(o, str) and o.strip() for o in outcomes):
+            raise ProblemError(
+                f"test {self.name!r}: outcomes are {self.outcomes!r}; they must be non-empty texts; "
+                'write a list such as ["ok", "cracked"]'
+            )
+        if len(outcomes) < 1:
+            raise ProblemError(f"test {self.name!r}: it has no outcomes; a test needs one or more; list them")
+        if len(set(outcomes)) < len(outcomes):
+            raise ProblemError(
+                f"test {self.name!r}: outcomes {list(outcomes)} repeat a name; names must differ; rename one"
+            )
+        return outcomes
+
+    def _checked_cost(self, key: str, value: float) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise ProblemError(f"test {self.name!r}: {key} is {value!r}; it must be a number; give the price")
+        try:
+            price = float(value)
+        except OverflowError:  # a whole number of hundreds of digits
+            price = math.inf
+        if not math.isfinite(price) or price < 0:
+            raise ProblemError(
+                f"test {self.name!r}: {key} is {price:g}; a cost must be finite and 0 or more; give the price"
+            )
+        return price
+
+    def _check_group(self) -> None:
+        if (self.group is None) != (self.group_cost is None):
+            raise ProblemError(
+                f"test {self.name!r}: group is {self.group!r} and group_cost is {self.group_cost!r}; "
+                "the two go together; give both, or neither"
+            )
+        if self.group is None or self.group_cost is None:
+            return
+        if not isinstance(self.group, str) or not self.group.strip():
+            raise ProblemError(f"test {self.name!r}: group is {self.group!r}; it must be a non-empty text; name it")
+        object.__setattr__(self, "group_cost", self._checked_cost("group_cost", self.group_cost))
+        if self.group_cost > self.cost:
+            raise ProblemError(
+                f"test {self.name!r}: group_cost {self.group_cost} exceeds cost {self.cost}; the price within an "
+                "opened group is the lower one; swap them"
+            )
+
+    def _check_kind(self) -> None:
+        for key in ("on_arrival", "available"):
+            if not isinstance(getattr(self, key), bool):
+                raise ProblemError(f"test {self.name!r}: {key} is {getattr(self, key)!r}; it must be true or false")
+        if self.on_arrival and not self.available:
+            raise ProblemError(
+                f"test {self.name!r}: on_arrival is true and available is false; a test known on arrival is "
+                "available; drop one of the two"
+            )
+        if self.on_arrival and (self.cost != 0 or self.group is not None):
+            raise ProblemError(
+                f"test {self.name!r}: it is known on arrival and has cost {self.cost}, group {self.group!r}; "
+                "what is known on arrival is free and opens no group; drop cost and group"
+            )
+
+
+@dataclass(frozen=True)
+class Records:
+    """What was seen of n subjects: one row each, NaN where a test was not run.
+
+    Parameters
+    ----------
+    outcomes : array_like of shape (n, d)
+        Outcome indices, NaN where a test was not run.
+
+    Examples
+    --------
+    >>> records = Records([[0, 1], [1, float("nan")]])
+    >>> len(records), len(records.complete())
+    (2, 1)
+    """
+
+    outcomes: FloatArray
+
+    def __init__(self, outcomes: ArrayLike) -> None:
+        rows = np.array(outcomes, dtype=np.float64)
+        if rows.ndim != 2:
+            raise TableError(f"records have shape {rows.shape}; they must be (subjects, tests); reshape them")
+        rows.setflags(write=False)
+        object.__setattr__(self, "outcomes", rows)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Records):
+            return NotImplemented
+        return np.array_equal(self.outcomes, other.outcomes, equal_nan=True)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def is_complete(self) -> NDArray[np.bool_]:
+        """Whether every test of a row is known, shape (n,)."""
+        return np.asarray(~np.isnan(self.outcomes).any(axis=1))
+
+    def complete(self) -> Self:
+        """Return the rows in which every test is known.
+
+        Rows that a policy left incomplete are missing *because of what was seen*: a law estimated from the
+        complete ones alone is biased, unless completeness was decided before looking.
+        """
+        return type(self)(self.outcomes[self.is_complete])
+
+
+def as_states(states: ArrayLike, tests: Sequence[Test]) -> FloatArray:
+    """Return `states` as an (n, d) array after checking that every entry is an outcome or NaN.
+
+    Examples
+    --------
+    >>> as_states([float("nan"), 1], [Test("length"), Test("weight")])
+    array([[nan,  1.]])
+    """
+    d = len(tests)
+    try:
+        rows = np.atleast_2d(np.asarray(states, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise StateError(
+            f"states are no array of numbers ({error}); a state has one outcome number for each of the {d} tests, NaN "
+            "where it was not run; translate names with problem.state"
+        ) from error
+    if rows.ndim != 2 or rows.shape[1] != d:
+        raise StateError(
+            f"states have shape {np.shape(states)}; a state has one entry for each of the {d} tests; "
+            f"give an array of shape (n, {d}), NaN where a test was not run"
+        )
+    k = np.array([test.k for test in tests], dtype=np.float64)
+    wrong = ~np.isnan(rows) & ((rows < 0) | (rows >= k) | (rows != np.floor(rows)))
+    if wrong.any():
+        row, i = np.argwhere(wrong)[0]
+        raise StateError(
+            f"state {row}: test {tests[i].name!r} has the value {rows[row, i]:g}; outcomes are numbered "
+            f"0 to {tests[i].k - 1}, NaN when not known; give one of these"
+        )
+    return rows
+
+
+def outcome_codes(rows: ArrayLike, tests: Sequence[Test]) -> IntArray:
+    """Number complete outcome vectors in the product space: the last test counts fastest.
+
+    Examples
+    --------
+    >>> outcome_codes([[0, 1], [1, 0]], [Test("length"), Test("weight")])
+    array([1, 2])
+    """
+    codes = np.zeros(len(np.atleast_2d(rows)), dtype=np.int64)
+    for column, test in zip(np.atleast_2d(rows).T, tests, strict=True):
+        codes = codes * test.k + np.asarray(column, dtype=np.int64)
+    return codes
+
+
+def outcome_rows(codes: ArrayLike, tests: Sequence[Test]) -> FloatArray:
+    """Return the outcome vectors with the given numbers; the inverse of :func:`outcome_codes`.
+
+    Examples
+    --------
+    >>> outcome_rows([1, 2], [Test("length"), Test("weight")])
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    rest = np.atleast_1d(np.asarray(codes, dtype=np.int64))
+    rows = np.empty((len(rest), len(tests)))
+    for i in range(len(tests) - 1, -1, -1):
+        rest, rows[:, i] = np.divmod(rest, tests[i].k)
+    return rows
+
+
+class Pooling(Enum):
+    """How a reward pools over the outcome vectors that agree with a state."""
+
+    SUM = "sum"
+    MAXIMUM = "maximum"
+
+
+@runtime_checkable
+class Reward(Protocol):
+    """f(x, y), and how it reduces over the tests that were not run.
+
+    With weights p over rows x, the value of deciding now (unnormalised) is ``max_j pool(p * payoff[:, j])``: a
+    sum over the rows for tables, a maximum for f = 1{x = y}, whose decisions are never enumerated.
+    """
+
+    @property
+    def pooling(self) -> Pooling:
+        """Sum, or maximum."""
+        ...
+
+    def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
+        """Raise :class:`ProblemError` if the reward does not fit these tests and decisions."""
+        ...
+
+    def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
+        """Return the columns to be pooled, shape (n, columns)."""
+        ...
+
+    def realised(
+        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
+    ) -> FloatArray:
+        """Return f(x, y) for each row and the decision chosen for it (numbered from 0), shape (n,)."""
+        ...
+
+
+@runtime_checkable
+class Distribution(Protocol):
+    """A law of the outcome vector x: sample it, condition it on a state."""
+
+    @property
+    def d(self) -> int:
+        """Number of tests."""
+        ...
+
+    def sample(self, rng: np.random.Generator, n: int) -> FloatArray:
+        """Draw n outcome vectors, shape (n, d)."""
+        ...
+
+    def condition(self, state: ArrayLike) -> Distribution:
+        """Return the posterior given the known entries of a state."""
+        ...
+
+    def entropy(self) -> float:
+        """Return the entropy in nats."""
+        ...
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """A map from states to actions, pure and in bulk."""
+
+    def act(self, states: ArrayLike) -> IntArray:
+        """Return one action for each row of `states` (n, d): shape (n,)."""
+        ...
