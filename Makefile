@@ -5,10 +5,10 @@ PIP_QUIETLY := --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format pins clean
+.PHONY: help demo test check format bench-gpu pins clean
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
 # A new environment each time the pins change, so that what is no longer pinned is gone too.
 .venv/.pins: requirements/dev.txt
@@ -37,6 +37,9 @@ check: .venv/.stamp ## Check style, formatting, types and layers
 format: .venv/.stamp ## Format the code and apply the safe fixes
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
+
+bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
+	$(BIN)/python benchmarks/planners/gpu.py
 
 # Add UPGRADE=--upgrade to move every pin to its newest release.
 pins: .venv-pins/bin/uv ## Rewrite requirements/dev.txt from pyproject.toml

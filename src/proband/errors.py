@@ -44,6 +44,10 @@ class PolicyError(ProbandError, ValueError):
     """A policy cannot be used: a broken policy file, or an action that is not allowed in a state."""
 
 
+class PlanError(ProbandError, ValueError):
+    """A planner was asked for something that it cannot do."""
+
+
 class UnknownNameError(ProbandError, LookupError):
     """A name of a test, an outcome, a decision or an example that does not exist."""
 
@@ -71,6 +75,7 @@ CODES: dict[type[ProbandError], Codes] = {
     DistributionError: Codes(exit=2, http=422),
     StateError: Codes(exit=2, http=422),
     PolicyError: Codes(exit=2, http=422),
+    PlanError: Codes(exit=2, http=422),
     UnknownNameError: Codes(exit=2, http=404),
     TooLargeError: Codes(exit=3, http=413),
     MissingExtraError: Codes(exit=4, http=501),

@@ -73,8 +73,8 @@ class Problem:
         object.__setattr__(self, "tests", _checked_tests(tests))
         object.__setattr__(self, "decisions", _checked_decisions(decisions))
         object.__setattr__(self, "reward", _as_reward(reward))
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "name", _checked_text("name", name))
+        object.__setattr__(self, "unit", _checked_text("unit", unit))
         self.reward.check(self.tests, self.decisions)
 
     @classmethod
@@ -109,6 +109,11 @@ class Problem:
     def n_decisions(self) -> int:
         """Number of decisions."""
         return self.size if self.reward.pooling is Pooling.MAXIMUM else len(self.decisions)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the payoff: the decisions, or one for a match."""
+        return 1 if self.reward.pooling is Pooling.MAXIMUM else len(self.decisions)
 
     @cached_property
     def operable(self) -> IntArray:
@@ -183,6 +188,10 @@ class Problem:
 
     def action_name(self, action: int) -> str:
         """Return the name of the test or decision that an action stands for."""
+        if not 0 <= action < self.d + self.n_decisions:
+            raise UnknownNameError(
+                f"action {action} does not exist; actions are 0 to {self.d + self.n_decisions - 1}; choose one of these"
+            )
         if action < self.d:
             return self.tests[action].name
         if self.decisions:
@@ -213,12 +222,19 @@ def _checked_tests(tests: Sequence[Test]) -> tuple[Test, ...]:
 
 
 def _checked_decisions(decisions: Sequence[str]) -> tuple[str, ...]:
+    decisions = decisions if isinstance(decisions, str) else tuple(decisions)
     if isinstance(decisions, str) or not all(isinstance(y, str) and y.strip() for y in decisions):
-        raise ProblemError(f"decisions are {decisions!r}; they must be non-empty texts; write a list of names")
-    decisions = tuple(decisions)
+        given = decisions if isinstance(decisions, str) else list(decisions)
+        raise ProblemError(f"decisions are {given!r}; they must be non-empty texts; write a list of names")
     if len(set(decisions)) < len(decisions):
         raise ProblemError(f"decisions {list(decisions)} repeat a name; names must differ; rename one")
     return decisions
+
+
+def _checked_text(key: str, text: str) -> str:
+    if not isinstance(text, str):
+        raise ProblemError(f"{key} is {text!r}; it must be a text; put it in quotes")
+    return text
 
 
 def _index(kind: str, name: str, names: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ import difflib
 import itertools
 import json
 import os
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from proband.rewards import Match, Table, Unstated
 from proband.vocabulary import DEFAULT_OUTCOMES, FloatArray, Reward, Test
 
 SCHEMA = 1
+LARGEST_FLOAT = sys.float_info.max
 
 _FIELDS: dict[str, type | tuple[type, ...]] = {
     "schema": int,
@@ -67,14 +69,18 @@ def read(path: str | os.PathLike[str]) -> Fields:
         raise ProblemFileError(f"{path}: it is not UTF-8 text ({error.reason}); save it as UTF-8") from error
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # tomllib's own error, huge numbers, deep nesting
         raise ProblemFileError(f"{path}: it is not valid TOML ({error}); correct that place") from error
     return from_dict(content, source=str(path))
 
 
 def write(path: str | os.PathLike[str], fields: Fields) -> None:
     """Write a problem file that reads back to equal fields."""
-    Path(path).write_text(_toml(to_dict(fields)), encoding="utf-8")
+    try:
+        content = _toml(to_dict(fields)).encode()
+    except UnicodeEncodeError as error:
+        raise ProblemError(f"a name cannot be written as UTF-8 ({error.reason}); use whole characters") from error
+    Path(path).write_bytes(content)
 
 
 def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
@@ -88,10 +94,12 @@ def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
     decisions = tuple(content.get("decisions", ()))
     if not all(isinstance(y, str) for y in decisions):
         raise _mistake(source, "decisions", f"they are {list(decisions)}; each must be a text; put it in quotes")
+    if not tests:
+        raise _mistake(source, "tests", "it is empty; a problem needs one or more tests; add [[tests]]")
+    _check_names(source, "tests", [test.name for test in tests])
+    _check_names(source, "decisions", decisions)
     reward = _read_reward(source, content["reward"], tests, decisions)
-    fields = Fields(tests, decisions, reward, name=content.get("name", ""), unit=content.get("unit", ""))
-    _check_names(source, fields)
-    return fields
+    return Fields(tests, decisions, reward, name=content.get("name", ""), unit=content.get("unit", ""))
 
 
 def to_dict(fields: Fields) -> dict[str, Any]:
@@ -155,16 +163,19 @@ def _read_reward(source: str, entry: Mapping[str, Any], tests: Sequence[Test], d
 
 
 def _read_match(source: str, entry: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str]) -> Reward:
-    extra = [key for key in ("targets", "utilities") if key in entry]
-    if extra:
-        raise _mistake(
-            source, f"reward.{extra[0]}", 'a match reward has no such field; remove it, or use kind = "table"'
-        )
+    _refuse_table_fields(source, entry, "a match reward")
     return _fitting(source, Match(), tests, decisions)
 
 
 def _read_unstated(source: str, entry: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str]) -> Reward:
+    _refuse_table_fields(source, entry, "an unstated reward")
     return _fitting(source, Unstated(), tests, decisions)
+
+
+def _refuse_table_fields(source: str, entry: Mapping[str, Any], what: str) -> None:
+    for key in ("targets", "utilities"):
+        if key in entry:
+            raise _mistake(source, f"reward.{key}", f'{what} has no such field; remove it, or use kind = "table"')
 
 
 def _read_table(source: str, entry: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str]) -> Reward:
@@ -173,9 +184,10 @@ def _read_table(source: str, entry: Mapping[str, Any], tests: Sequence[Test], de
             raise _mistake(source, f"reward.{key}", "it is missing or empty; a table reward needs it; add it")
     by_name = {test.name: test for test in tests}
     targets = entry["targets"]
-    wrong = [target for target in targets if target not in by_name]
+    wrong = [target for target in targets if not isinstance(target, str) or target not in by_name]
     if wrong:
         raise _mistake(source, "reward.targets", f"{wrong} are no tests; name tests of {list(by_name)}; correct them")
+    _check_names(source, "reward.targets", targets)
     shape = (*(by_name[target].k for target in targets), len(decisions))
     utilities = np.full(shape, np.nan)
     for n, row in enumerate(entry["utilities"]):
@@ -216,7 +228,7 @@ def _fill(
     numbers = []
     for decision in decisions:
         number = value.get(decision)
-        if isinstance(number, bool) or not isinstance(number, int | float) or not np.isfinite(number):
+        if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST_FLOAT:
             raise _mistake(
                 source,
                 f"{key}.value.{decision}",
@@ -257,18 +269,12 @@ def _reward_to_dict(fields: Fields) -> dict[str, Any]:
     return {"kind": "table", "targets": list(targets), "utilities": utilities}
 
 
-def _check_names(source: str, fields: Fields) -> None:
-    for key, names in (
-        ("tests", [test.name for test in fields.tests]),
-        ("decisions", list(fields.decisions)),
-    ):
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise _mistake(source, key, f"{repeated} appear more than once; names must differ; rename them")
-        if any(not name.strip() for name in names):
-            raise _mistake(source, key, "a name is empty; names are non-empty texts; fill it in")
-    if not fields.tests:
-        raise _mistake(source, "tests", "it is empty; a problem needs one or more tests; add [[tests]]")
+def _check_names(source: str, key: str, names: Sequence[str]) -> None:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise _mistake(source, key, f"{repeated} appear more than once; names must differ; rename them")
+    if any(not name.strip() for name in names):
+        raise _mistake(source, key, "a name is empty; names are non-empty texts; fill it in")
 
 
 def _check_names_in(source: str, key: str, given: Any, known: Sequence[str], what: str) -> None:

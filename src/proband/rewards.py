@@ -117,7 +117,7 @@ class Match:
         size = math.prod(test.k for test in tests)
         if size > LARGEST_CODE:
             raise ProblemError(
-                f"the tests have {size:.3g} outcome vectors; match numbers at most 2^62 of them; "
+                f"the tests have about 2^{size.bit_length() - 1} outcome vectors; match numbers at most 2^62 of them; "
                 "use a table over fewer target tests"
             )
 
@@ -153,7 +153,7 @@ class Function:
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         """Return f(x, y) for every row and decision, shape (n, decisions): one call for each decision."""
-        return np.column_stack([self._column(rows, y) for y in range(len(decisions))])
+        return np.stack([self._column(rows, y) for y in range(len(decisions))]).T
 
     def realised(
         self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -141,13 +142,18 @@ class Discrete:
             raise DistributionError(
                 f"the distribution has {self.d} tests and the problem {problem.d}; they must agree; use the same tests"
             )
-        wrong = (self.support >= problem.k).any(axis=0)
+        wrong = self._largest >= problem.k
         if wrong.any():
             i = int(np.flatnonzero(wrong)[0])
             raise DistributionError(
-                f"the support has outcome {self.support[:, i].max():g} of test {problem.tests[i].name!r}, which has "
+                f"the support has outcome {self._largest[i]:g} of test {problem.tests[i].name!r}, which has "
                 f"outcomes 0 to {problem.k[i] - 1}; add the outcome to the problem or correct the support"
             )
+
+    @cached_property
+    def _largest(self) -> FloatArray:
+        """The largest outcome of each test in the support."""
+        return np.asarray(self.support.max(axis=0))
 
     def sample(self, rng: np.random.Generator, n: int) -> FloatArray:
         """Draw n outcome vectors, shape (n, d)."""

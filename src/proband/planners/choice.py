@@ -1,17 +1,64 @@
-"""One door to all planners."""
+"""One door to all planners, and the choice between them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from proband.distributions import Discrete
-from proband.planners.dense import plan_dense
+from proband.errors import PlanError
+from proband.planners.dense import needed_memory, plan_dense
+from proband.planners.gpu import gpu_present, needed_gpu_memory, plan_gpu
+from proband.planners.greedy import plan_gain, plan_lookahead, plan_myopic
+from proband.planners.layout import layout_of
+from proband.planners.memory import available_memory, human_bytes
+from proband.planners.options import Options, Progress
 from proband.planners.plan import Plan
 from proband.problem import Problem
 
-PLANNERS = {"dense": plan_dense}
+PLANNERS: dict[str, Callable[[Problem, Discrete, Options], Plan]] = {
+    "dense": plan_dense,
+    "gpu": plan_gpu,
+    "myopic": plan_myopic,
+    "lookahead": plan_lookahead,
+    "gain": plan_gain,
+}
+"""Planners by name."""
+
+WORTH_A_GPU = 2**24
+"""With fewer states the CPU is done before the device has started."""
 
 
-def plan(problem: Problem, distribution: Discrete) -> Plan:
+def plan(
+    problem: Problem,
+    distribution: Discrete,
+    *,
+    method: str | None = None,
+    device: str | None = None,
+    max_tests: int | None = None,
+    budget: float | None = None,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    steps: int = 2,
+    progress: Progress | None = None,
+) -> Plan:
     """Return the best policy for a problem and a law.
+
+    Parameters
+    ----------
+    problem : Problem
+    distribution : Discrete
+    method : str, optional
+        A planner of :data:`PLANNERS`; chosen by size if not given, and the plan tells why (`explain_choice`).
+    device : {"cpu", "gpu"}, optional
+        Where a dense plan is made; by default on a GPU if there is one and the problem is large.
+    max_tests, budget : optional
+        Most tests to run on a subject, most to pay for them.
+    time_limit, memory_limit : optional
+        Seconds and bytes after which a search returns the best plan so far, with its bound.
+    steps : int, default 2
+        How far ``method="lookahead"`` looks.
+    progress : callable, optional
+        Called with a :class:`~proband.planners.options.Standing` during a search.
 
     Examples
     --------
@@ -22,4 +69,35 @@ def plan(problem: Problem, distribution: Discrete) -> Plan:
     >>> round(best.value, 3), problem.action_name(best.act([float("nan")])[0])
     (0.65, 'crack')
     """
-    return plan_dense(problem, distribution)
+    options = Options(max_tests, budget, time_limit, memory_limit, steps, progress)
+    distribution.check(problem)
+    if method is None:
+        method, why = choose(problem, distribution, options, device)
+    else:
+        why = "asked for by name"
+    if method not in PLANNERS:
+        raise PlanError(f"method is {method!r}; planners are {', '.join(PLANNERS)}; choose one")
+    made = PLANNERS[method](problem, distribution, options)
+    made.explain_choice = why
+    return made
+
+
+def choose(problem: Problem, distribution: Discrete, options: Options, device: str | None) -> tuple[str, str]:
+    """Return the planner that suits a problem, and why."""
+    if device not in (None, "cpu", "gpu"):
+        raise PlanError(f"device is {device!r}; devices are cpu and gpu; choose one")
+    layout, columns = layout_of(problem), problem.n_columns
+    size = f"{layout.n_states:.4g} states"
+    if device == "gpu":
+        return "gpu", f"asked for by device; {size}"
+    if options.max_tests is not None or options.budget is not None:
+        return "sparse", "limits per subject need a search over the support"
+    limit = available_memory() if options.memory_limit is None else options.memory_limit
+    needed = needed_memory(layout, columns)
+    if device is None and layout.n_states >= WORTH_A_GPU and gpu_present():
+        on_device = needed_gpu_memory(layout, columns, "single")
+        return "gpu", f"{size} are worth a GPU, and need {human_bytes(on_device)} on it"
+    if needed <= limit:
+        return "dense", f"{size} fit into {human_bytes(needed)}, so all of them are solved"
+    rows = f"{len(distribution):,} outcome vectors"
+    return "sparse", f"{size} would not fit into {human_bytes(limit)}; the search works on {rows} instead"

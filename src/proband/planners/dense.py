@@ -23,6 +23,7 @@ from proband.errors import TooLargeError
 from proband.planners import dense_kernel
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import available_memory, human_bytes
+from proband.planners.options import Options
 from proband.planners.plan import Plan
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling
@@ -69,40 +70,35 @@ class DensePlan(Plan):
         """
         rows = self.problem.states(states)
         actions, known = self.missing_context(rows)
-        code = self.solution.actions[self.layout.number(rows[known])].astype(np.int64)
-        chosen = self._meaning[code]
-        open_ = chosen < 0
-        if open_.any():
-            chosen[open_] = self.decider.decide(rows[known][open_])[0]
-        actions[known] = chosen
+        codes = self.solution.actions[self.layout.number(rows[known])]
+        actions[known] = meaning_of_codes(self, self.layout, rows[known], codes)
         return actions
-
-    @property
-    def _meaning(self) -> IntArray:
-        """Actions by code; -1 where the decision has to be looked up."""
-        columns = np.full(self.decider.stakes.shape[1] + 1, -1, dtype=np.int64)
-        if self.problem.reward.pooling is Pooling.SUM:
-            columns[:-1] = self.problem.d + np.arange(len(columns) - 1)
-        return np.concatenate([self.layout.tests, columns])
 
     def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
         return np.asarray(self.solution.values[self.layout.number(rows)] / mass)
 
 
-def plan_dense(problem: Problem, distribution: Discrete, *, memory_limit: float | None = None) -> DensePlan:
-    """Solve all states.
+def meaning_of_codes(plan: Plan, layout: Layout, rows: FloatArray, codes: Actions) -> IntArray:
+    """Turn stored codes into actions; decisions that a code does not tell are looked up."""
+    problem = plan.problem
+    meaning = np.full(layout.m + plan.decider.stakes.shape[1] + 1, -1, dtype=np.int64)
+    meaning[: layout.m] = layout.tests
+    if problem.reward.pooling is Pooling.SUM:
+        meaning[layout.m : -1] = problem.d + np.arange(len(meaning) - 1 - layout.m)
+    actions = meaning[codes]
+    untold = actions < 0
+    if untold.any():
+        actions[untold] = plan.decider.decide(rows[untold])[0]
+    return actions
 
-    Parameters
-    ----------
-    problem : Problem
-    distribution : Discrete
-    memory_limit : float, optional
-        Bytes that may be used; by default what the machine has available.
-    """
+
+def plan_dense(problem: Problem, distribution: Discrete, options: Options) -> DensePlan:
+    """Solve all states; refuses to start when they would not fit into the memory."""
+    options.refuse_limits_per_subject("dense")
     distribution.check(problem)
     layout = layout_of(problem)
     payoff = problem.payoff(distribution.support)
-    check_size(layout, payoff.shape[1], memory_limit)
+    check_size(layout, payoff.shape[1], options.memory_limit)
     codes = complete_codes(layout, distribution.support)
     return DensePlan(layout, distribution, solve(layout, codes, distribution.probabilities, payoff))
 
@@ -155,8 +151,11 @@ def check_size(layout: Layout, columns: int, memory_limit: float | None) -> None
 
 
 def complete_codes(layout: Layout, support: FloatArray) -> IntArray:
-    """Return the numbers of the states in which every test that can be run is done, for each support row."""
-    return layout.number(support)
+    """Return, for each support row, the number of the state in which every test that can be run is done."""
+    strides, size = np.zeros(layout.problem.d), 1.0
+    for i in [*layout.tests[::-1], *layout.context[::-1]]:
+        strides[i], size = size, size * layout.problem.k[i]
+    return np.asarray(support @ strides, dtype=np.int64)
 
 
 def solve(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray) -> Solution:
@@ -167,7 +166,7 @@ def solve(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArr
     actions: Actions = np.empty(layout.n_states, dtype=_action_type(layout.m, columns))
     one_call = layout.n_states < ONE_CALL
     n = layout.level_sizes[layout.m]
-    mass, stakes = _complete_states(codes, weights, payoff, maximum, n, layout.n_states if one_call else n)
+    mass, stakes = complete_states(layout, codes, weights, payoff, layout.n_states if one_call else n)
     dense_kernel.decide(stakes, mass, values, actions, 0, n, layout.m)
     fixed = (layout.size, layout.offset, layout.k, layout.prices, layout.peers, maximum, values, actions)
     if one_call:
@@ -195,18 +194,25 @@ def _solve_by_level(layout: Layout, fixed: tuple[object, ...], mass: FloatArray,
             mass, stakes = own_mass, own_stakes
 
 
-def _complete_states(
-    codes: IntArray, weights: FloatArray, payoff: FloatArray, maximum: bool, n: int, length: int
+def complete_states(
+    layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray, length: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mass and stakes of the n complete states, at the beginning of arrays of the given length."""
+    """Return mass and stakes of the complete states, at the beginning of arrays of the given length."""
+    n, problem = layout.level_sizes[layout.m], layout.problem
     mass, stakes = np.empty(length), np.empty((payoff.shape[1], length))
+    if all(test.available for test in problem.tests):  # then no two support rows share a complete state
+        mass[:n], stakes[:, :n] = 0, 0
+        mass[codes] = weights
+        for stake, column in zip(stakes, payoff.T, strict=True):
+            stake[codes] = weights * column
+        return mass, stakes
     mass[:n] = totals(codes, weights, n)
-    if maximum:
+    if problem.reward.pooling is Pooling.MAXIMUM:
         stakes[0, :n] = 0
         np.maximum.at(stakes[0], codes, weights)
     else:
-        for j, column in enumerate(payoff.T):
-            stakes[j, :n] = totals(codes, weights * column, n)
+        for stake, column in zip(stakes, payoff.T, strict=True):
+            stake[:n] = totals(codes, weights * column, n)
     return mass, stakes
 
 

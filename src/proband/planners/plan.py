@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Discrete
 from proband.planners.evaluation import Evaluation, evaluate
-from proband.policies import Decider, Node, Tree
+from proband.policies import Decider, Node, Tree, follow
 from proband.policies.tree import Alternative
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling
@@ -72,9 +72,19 @@ class Plan(ABC):
     def act(self, states: ArrayLike) -> IntArray:
         """Return the plan's action in each state (n, d): shape (n,)."""
 
-    @abstractmethod
     def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
-        """Return the values of checked states of positive probability whose context is known."""
+        """Return the values of checked states of positive probability whose context is known.
+
+        By following the plan from each state with every outcome vector that agrees with it; planners that have a
+        table of values read it instead.
+        """
+        return np.array([self._followed_value(row) for row in rows])
+
+    def _followed_value(self, row: FloatArray) -> float:
+        agrees = self.distribution.agrees(row)
+        support, p = self.distribution.support[agrees], self.distribution.probabilities[agrees]
+        episodes = follow(self.problem, self, support, start=row)
+        return float(p @ (self.problem.realised(support, episodes.actions) - episodes.costs) / p.sum())
 
     @cached_property
     def decider(self) -> Decider:

@@ -33,8 +33,10 @@ class Episodes:
     tests: IntArray
 
 
-def follow(problem: Problem, policy: Policy, rows: FloatArray) -> Episodes:
+def follow(problem: Problem, policy: Policy, rows: FloatArray, *, start: FloatArray | None = None) -> Episodes:
     """Run the policy on subjects whose complete outcome vectors are `rows`, shape (n, d).
+
+    With `start`, a state that agrees with all of them, only what happens from there on is counted.
 
     Examples
     --------
@@ -47,7 +49,7 @@ def follow(problem: Problem, policy: Policy, rows: FloatArray) -> Episodes:
     array([2., 2.])
     """
     n = len(rows)
-    states = np.full((n, problem.d), np.nan)
+    states = np.full((n, problem.d), np.nan) if start is None else np.tile(start, (n, 1))
     states[:, problem.context] = rows[:, problem.context]
     actions = np.zeros(n, dtype=np.int64)
     costs, tests = np.zeros(n), np.zeros(n, dtype=np.int64)
