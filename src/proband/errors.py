@@ -48,6 +48,10 @@ class PlanError(ProbandError, ValueError):
     """A planner was asked for something that it cannot do."""
 
 
+class AgentError(ProbandError, ValueError):
+    """An agent was set up with values that make no sense."""
+
+
 class UnknownNameError(ProbandError, LookupError):
     """A name of a test, an outcome, a decision or an example that does not exist."""
 
@@ -76,6 +80,7 @@ CODES: dict[type[ProbandError], Codes] = {
     StateError: Codes(exit=2, http=422),
     PolicyError: Codes(exit=2, http=422),
     PlanError: Codes(exit=2, http=422),
+    AgentError: Codes(exit=2, http=422),
     UnknownNameError: Codes(exit=2, http=404),
     TooLargeError: Codes(exit=3, http=413),
     MissingExtraError: Codes(exit=4, http=501),

@@ -148,6 +148,16 @@ class Problem:
                 costs[:, i] = np.where(done[:, peers].any(axis=1), test.group_cost, test.cost)
         return costs
 
+    def cost_of_the_rest(self, states: ArrayLike) -> FloatArray:
+        """Return what it costs to run every remaining test in each state, shape (n,)."""
+        known = self.states(states)
+        total = np.zeros(len(known))
+        for i in self.operable:
+            missing = np.isnan(known[:, i])
+            total += np.where(missing, self.costs(known)[:, i], 0.0)
+            known[missing, i] = 0
+        return total
+
     def peers(self, test: int) -> IntArray:
         """Return the other tests whose being run lowers the price of `test`."""
         group = self.tests[test].group

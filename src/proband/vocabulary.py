@@ -167,30 +167,41 @@ class Test:
             )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Records:
-    """What was seen of n subjects: one row each, NaN where a test was not run.
+    """What was seen of subjects: one row each, NaN where a test was not run.
 
     Parameters
     ----------
     outcomes : array_like of shape (n, d)
         Outcome indices, NaN where a test was not run.
+    counts : array_like of shape (n,), optional
+        How many subjects showed each row; once each by default.
 
     Examples
     --------
-    >>> records = Records([[0, 1], [1, float("nan")]])
-    >>> len(records), len(records.complete())
-    (2, 1)
+    >>> records = Records([[0, 1], [1, float("nan")]], counts=[3, 1])
+    >>> records.n, records.complete().n
+    (4, 3)
     """
 
     outcomes: FloatArray
+    counts: IntArray
 
-    def __init__(self, outcomes: ArrayLike) -> None:
+    def __init__(self, outcomes: ArrayLike, counts: ArrayLike | None = None) -> None:
         rows = np.array(outcomes, dtype=np.float64)
         if rows.ndim != 2:
             raise TableError(f"records have shape {rows.shape}; they must be (subjects, tests); reshape them")
+        numbers = np.ones(len(rows), dtype=np.int64) if counts is None else np.array(counts, dtype=np.int64)
+        if numbers.shape != (len(rows),) or (numbers < 0).any():
+            raise TableError(
+                f"counts have shape {numbers.shape} and smallest {numbers.min(initial=0)}; there must be one for each "
+                f"of the {len(rows)} rows, 0 or more; correct them"
+            )
         rows.setflags(write=False)
+        numbers.setflags(write=False)
         object.__setattr__(self, "outcomes", rows)
+        object.__setattr__(self, "counts", numbers)
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -198,13 +209,20 @@ class Records:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Records):
             return NotImplemented
-        return np.array_equal(self.outcomes, other.outcomes, equal_nan=True)
+        return np.array_equal(self.outcomes, other.outcomes, equal_nan=True) and np.array_equal(
+            self.counts, other.counts
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
     @property
+    def n(self) -> int:
+        """Number of subjects."""
+        return int(self.counts.sum())
+
+    @property
     def is_complete(self) -> NDArray[np.bool_]:
-        """Whether every test of a row is known, shape (n,)."""
+        """Whether every test of a row is known, shape (len(self),)."""
         return np.asarray(~np.isnan(self.outcomes).any(axis=1))
 
     def complete(self) -> Self:
@@ -213,7 +231,7 @@ class Records:
         Rows that a policy left incomplete are missing *because of what was seen*: a law estimated from the
         complete ones alone is biased, unless completeness was decided before looking.
         """
-        return type(self)(self.outcomes[self.is_complete])
+        return type(self)(self.outcomes[self.is_complete], self.counts[self.is_complete])
 
 
 def as_states(states: ArrayLike, tests: Sequence[Test]) -> FloatArray:

@@ -76,15 +76,15 @@ class Discrete:
         >>> Discrete.from_records(Records([[0], [1], [1], [1]])).probabilities
         array([0.25, 0.75])
         """
-        if not len(records):
+        if not records.n:
             raise DistributionError("there are no records; an empirical law needs one or more; add some")
-        incomplete = int((~records.is_complete).sum())
+        incomplete = int(records.counts[~records.is_complete].sum())
         if incomplete:
             raise DistributionError(
-                f"{incomplete} of {len(records)} records are incomplete; an empirical law counts complete rows only; "
+                f"{incomplete} of {records.n} records are incomplete; an empirical law counts complete rows only; "
                 "use records.complete() if completeness did not depend on what was seen"
             )
-        return cls.from_weights(records.outcomes, np.ones(len(records)))
+        return cls.from_weights(records.outcomes, records.counts)
 
     @classmethod
     def from_weights(cls, support: ArrayLike, weights: ArrayLike) -> Self:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -25,8 +25,9 @@ from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import available_memory, human_bytes
 from proband.planners.options import Options
 from proband.planners.plan import Plan
+from proband.policies import Episodes
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Pooling
+from proband.vocabulary import FloatArray, IntArray, Pooling, outcome_codes
 
 Actions = NDArray[np.uint8 | np.int32]
 
@@ -73,6 +74,45 @@ class DensePlan(Plan):
         codes = self.solution.actions[self.layout.number(rows[known])]
         actions[known] = meaning_of_codes(self, self.layout, rows[known], codes)
         return actions
+
+    def run(self, rows: FloatArray) -> Episodes:
+        """Take subjects with complete outcome vectors (n, d) from arrival to decision, in compiled code."""
+        last, sets, costs, tests = self._walk(rows)
+        states = np.where(self.layout.done(sets), rows, np.nan)
+        codes = self.solution.actions[last]
+        if self.problem.reward.pooling is Pooling.MAXIMUM:
+            actions = self._match(last, states)
+        else:
+            actions = meaning_of_codes(self, self.layout, states, codes)
+        return Episodes(states, actions, costs, tests)
+
+    def _walk(self, rows: FloatArray) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+        layout = self.layout
+        arrays = (layout.offset, layout.k, layout.prices, layout.peers)
+        outcomes = np.ascontiguousarray(rows[:, layout.tests], dtype=np.int64)
+        last, sets, costs, tests = dense_kernel.walk(
+            self.solution.actions, *arrays, layout.context_number(rows), outcomes
+        )
+        return last, sets, costs, tests
+
+    def _match(self, last: IntArray, states: FloatArray) -> IntArray:
+        """Return the decisions of a match reward in last states: the likeliest of the plan's rows that end there."""
+        ends, actions = self._match_table
+        place = np.minimum(np.searchsorted(ends, last), len(ends) - 1)
+        found = ends[place] == last
+        chosen = actions[place]
+        if not found.all():
+            chosen[~found] = self.decider.decide(states[~found])[0]
+        return chosen
+
+    @cached_property
+    def _match_table(self) -> tuple[IntArray, IntArray]:
+        law = self.distribution
+        last = self._walk(law.support)[0]
+        order = np.lexsort((-law.probabilities, last))
+        ends, first = np.unique(last[order], return_index=True)
+        codes = outcome_codes(law.support[order[first]], self.problem.tests)
+        return ends, self.problem.d + codes
 
     def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
         return np.asarray(self.solution.values[self.layout.number(rows)] / mass)

@@ -49,6 +49,11 @@ def add_up(child, own, n, k, inner):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def take_largest(child, own, n, k, inner):  # type: ignore[no-untyped-def]
     """Reduce the middle axis of a block (outer, k, inner) by maximum into (outer, inner)."""
+    if k == 2 and (inner < SHORT_ROW or n < SMALL_BLOCK) and inner & (inner - 1) == 0:
+        for s in range(n):
+            c = s + (s & ~(inner - 1))
+            own[s] = child[c + inner] if child[c + inner] > child[c] else child[c]
+        return
     outer = n // inner
     children = child.reshape(outer, k, inner)
     parents = own.reshape(outer, inner)
@@ -166,3 +171,34 @@ def solve_sets(  # type: ignore[no-untyped-def]
                 decide(own_stakes, mass, own, act, here, n, m)
             cost = prices[1, i] if done & peers[i] else prices[0, i]
             try_test(values[child : child + length], own, mass, act, n, k[i], inner, cost, np.int64(i))
+
+
+@njit(cache=True, nogil=True)
+def walk(actions, offset, k, prices, peers, context, outcomes):  # type: ignore[no-untyped-def]
+    """Take subjects from arrival to decision.
+
+    Parameters are the codes of :class:`~proband.planners.dense.Solution`, arrays of the layout, the numbers of the
+    subjects' contexts (n,) and their outcomes (n, m). Returns, for each, the number of the last state, the tests
+    done as bits, what they cost, and how many they are.
+    """
+    n, m = outcomes.shape
+    last = np.empty(n, dtype=np.int64)
+    sets = np.zeros(n, dtype=np.int64)
+    costs = np.zeros(n)
+    tests = np.zeros(n, dtype=np.int64)
+    for r in range(n):
+        done = np.int64(0)
+        while True:
+            code = context[r]
+            for i in range(m):
+                if done >> i & 1:
+                    code = code * k[i] + outcomes[r, i]
+            last[r] = offset[done] + code
+            test = np.int64(actions[last[r]])
+            if test >= m:
+                break
+            costs[r] += prices[1, test] if done & peers[test] else prices[0, test]
+            tests[r] += 1
+            done |= np.int64(1) << test
+        sets[r] = done
+    return last, sets, costs, tests

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proband.distributions import Discrete
-from proband.policies import follow
+from proband.distributions import Discrete, totals
+from proband.policies import branches
 from proband.problem import Problem
 from proband.vocabulary import Policy
 
@@ -46,11 +46,15 @@ def evaluate(problem: Problem, distribution: Discrete, policy: Policy) -> Evalua
     Evaluation(value=0.65, reward=0.75, cost=0.1, tests=1.0, decisions={'pass': 0.75, 'fail': 0.25})
     """
     distribution.check(problem)
-    p = distribution.probabilities
-    episodes = follow(problem, policy, distribution.support)
-    reward = float(p @ problem.realised(distribution.support, episodes.actions))
-    cost = float(p @ episodes.costs)
-    chosen, inverse = np.unique(episodes.actions, return_inverse=True)
-    shares = np.bincount(inverse, weights=p)
-    decisions = {problem.action_name(int(chosen[n])): float(shares[n]) for n in np.argsort(-shares, kind="stable")}
-    return Evaluation(reward - cost, reward, cost, float(p @ episodes.tests), decisions)
+    rows, reward, cost, tests = distribution.support, 0.0, 0.0, 0.0
+    shares: dict[int, float] = {}
+    for chance, episodes in branches(problem, policy, rows):
+        p = distribution.probabilities * chance
+        reward += float(p @ problem.realised(rows, episodes.actions))
+        cost += float(p @ episodes.costs)
+        tests += float(p @ episodes.tests)
+        chosen, inverse = np.unique(episodes.actions, return_inverse=True)
+        for action, share in zip(chosen.tolist(), totals(inverse, p, len(chosen)), strict=True):
+            shares[action] = shares.get(action, 0.0) + float(share)
+    decisions = {problem.action_name(a): shares[a] for a in sorted(shares, key=lambda a: (-shares[a], a))}
+    return Evaluation(reward - cost, reward, cost, tests, decisions)

@@ -117,12 +117,25 @@ class Layout:
         reduced = [test.cost if test.group_cost is None else test.group_cost for test in tests]
         return np.array([full, reduced], dtype=np.float64).reshape(2, self.m)
 
-    def number(self, states: FloatArray) -> IntArray:
-        """Return the numbers of states whose context is known, shape (n,)."""
-        done = np.zeros(len(states), dtype=np.int64)
+    def context_number(self, states: FloatArray) -> IntArray:
+        """Return the numbers of what is known on arrival, shape (n,)."""
         code = np.zeros(len(states), dtype=np.int64)
         for i in self.context:
             code = code * self.problem.k[i] + states[:, i].astype(np.int64)
+        return code
+
+    def done(self, sets: IntArray) -> NDArray[np.bool_]:
+        """Return which tests of the problem are known in states with the given sets of tests done, shape (n, d)."""
+        known = np.zeros((len(sets), self.problem.d), dtype=np.bool_)
+        known[:, self.context] = True
+        for bit, i in enumerate(self.tests):
+            known[:, i] = sets >> bit & 1
+        return known
+
+    def number(self, states: FloatArray) -> IntArray:
+        """Return the numbers of states whose context is known, shape (n,)."""
+        done = np.zeros(len(states), dtype=np.int64)
+        code = self.context_number(states)
         for bit, i in enumerate(self.tests):
             known: NDArray[np.bool_] = ~np.isnan(states[:, i])
             done |= known.astype(np.int64) << bit

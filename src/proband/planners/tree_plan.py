@@ -59,7 +59,9 @@ def grow(problem: Problem, decider: Decider, choose: Chooser) -> Node:
 def _grow(problem: Problem, decider: Decider, choose: Chooser, place: Place) -> Node:
     mass = float(decider.distribution.probabilities[place.rows].sum())
     context = [int(i) for i in problem.context if np.isnan(place.state[i])]
-    test = context[0] if context else choose(place) if len(place.rows) else None
+    test = None
+    if mass > 0:
+        test = context[0] if context else choose(place)
     if test is None:
         actions, values = decider.decide(place.state)
         return Node(int(actions[0]), float(values[0]), mass)

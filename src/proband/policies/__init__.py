@@ -1,8 +1,21 @@
 """Policies: maps from states to actions, and what following one does to subjects."""
 
+from proband.policies.completing import CoinPolicy, Completing, branches
 from proband.policies.deciding import Decider
 from proband.policies.episodes import Episodes, follow
 from proband.policies.fixed import DecideNow, FixedSet, test_everything
 from proband.policies.tree import Node, Tree
 
-__all__ = ["DecideNow", "Decider", "Episodes", "FixedSet", "Node", "Tree", "follow", "test_everything"]
+__all__ = [
+    "CoinPolicy",
+    "Completing",
+    "DecideNow",
+    "Decider",
+    "Episodes",
+    "FixedSet",
+    "Node",
+    "Tree",
+    "branches",
+    "follow",
+    "test_everything",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -33,10 +34,27 @@ class Episodes:
     tests: IntArray
 
 
-def follow(problem: Problem, policy: Policy, rows: FloatArray, *, start: FloatArray | None = None) -> Episodes:
+@runtime_checkable
+class Runner(Protocol):
+    """A policy that has a faster way of its own to take subjects from arrival to decision."""
+
+    def run(self, rows: FloatArray) -> Episodes:
+        """Return what the policy does to subjects with complete outcome vectors (n, d)."""
+        ...
+
+
+def follow(
+    problem: Problem,
+    policy: Policy,
+    rows: FloatArray,
+    *,
+    start: FloatArray | None = None,
+    coins: FloatArray | None = None,
+) -> Episodes:
     """Run the policy on subjects whose complete outcome vectors are `rows`, shape (n, d).
 
-    With `start`, a state that agrees with all of them, only what happens from there on is counted.
+    With `start`, a state that agrees with all of them, only what happens from there on is counted. `coins`, shape
+    (n,), are handed to a policy that tosses them (:mod:`proband.policies.completing`).
 
     Examples
     --------
@@ -48,6 +66,8 @@ def follow(problem: Problem, policy: Policy, rows: FloatArray, *, start: FloatAr
     >>> follow(problem, test_everything(problem, law), law.support).costs
     array([2., 2.])
     """
+    if start is None and coins is None and isinstance(policy, Runner):
+        return policy.run(rows)
     n = len(rows)
     states = np.full((n, problem.d), np.nan) if start is None else np.tile(start, (n, 1))
     states[:, problem.context] = rows[:, problem.context]
@@ -55,7 +75,8 @@ def follow(problem: Problem, policy: Policy, rows: FloatArray, *, start: FloatAr
     costs, tests = np.zeros(n), np.zeros(n, dtype=np.int64)
     active = np.arange(n)
     for _ in range(len(problem.operable) + 1):
-        chosen = np.asarray(policy.act(states[active]), dtype=np.int64)
+        tossed = () if coins is None else (coins[active],)
+        chosen = np.asarray(policy.act(states[active], *tossed), dtype=np.int64)
         _check_actions(problem, states[active], chosen)
         testing = chosen < problem.d
         actions[active[~testing]] = chosen[~testing]

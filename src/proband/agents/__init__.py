@@ -1,0 +1,27 @@
+"""Agents: they learn, from the subjects themselves, which policy to play."""
+
+from proband.agents.agent import FOREVER, Agent
+from proband.agents.doubling import Doubling
+from proband.agents.explore_then_commit import ExploreThenCommit, exploration_length
+from proband.agents.fixed import Clairvoyant, TestEverything
+from proband.agents.leaf_completion import LeafCompletion
+from proband.agents.registry import AGENTS, DEFAULT_AGENT, Setting
+from proband.agents.replanning import Greedy, Thompson
+from proband.agents.safe_leaf_completion import SafeLeafCompletion
+
+__all__ = [
+    "AGENTS",
+    "DEFAULT_AGENT",
+    "FOREVER",
+    "Agent",
+    "Clairvoyant",
+    "Doubling",
+    "ExploreThenCommit",
+    "Greedy",
+    "LeafCompletion",
+    "SafeLeafCompletion",
+    "Setting",
+    "TestEverything",
+    "Thompson",
+    "exploration_length",
+]

@@ -1,0 +1,129 @@
+"""Algorithm 2 of the paper: test everything on the first N subjects, then play the plan of their empirical law.
+
+N = ⌊|P|^(1/3) T^(2/3)⌋ balances the cost of exploring against the loss of a wrong plan; the regret is
+Õ(d |P|^(1/3) T^(2/3)) (Theorem 3). The size of the support |P| is rarely known: it may be given, bounded by Π k_i,
+or estimated by the number of distinct outcome vectors seen so far.
+"""
+
+from __future__ import annotations
+
+import math
+
+from proband.agents.agent import FOREVER
+from proband.errors import AgentError
+from proband.estimators import CompleteCases, Likelihood
+from proband.estimators.estimator import CountingEstimator
+from proband.planners import plan
+from proband.policies import test_everything
+from proband.problem import Problem
+from proband.vocabulary import Policy, Records
+
+
+class ExploreThenCommit:
+    """Explore, then commit.
+
+    Parameters
+    ----------
+    problem : Problem
+    horizon : int
+        T, the expected number of subjects. If more come, the agent plays on.
+    support_size : int, optional
+        |P|; by default its bound Π k_i.
+    estimate_support : bool, default False
+        Use the number of distinct outcome vectors seen so far in place of `support_size`.
+    explore : int, optional
+        N itself.
+
+    Notes
+    -----
+    Records that come before the first subject (history, or the data that :class:`~proband.agents.doubling.Doubling`
+    keeps) count towards N. Where a test is unavailable, its outcomes come from history alone, and the law is the
+    likelihood's in place of the empirical one.
+
+    Examples
+    --------
+    >>> from proband import Problem, Test
+    >>> from proband.rewards import Match
+    >>> problem = Problem([Test("crack", 0.75)], (), Match())
+    >>> ExploreThenCommit(problem, horizon=2**20).exploration
+    13003
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        horizon: int,
+        support_size: int | None = None,
+        estimate_support: bool = False,
+        explore: int | None = None,
+    ) -> None:
+        for name, value in (("horizon", horizon), ("support_size", support_size), ("explore", explore)):
+            if value is not None and (value != int(value) or value < (0 if name == "explore" else 1)):
+                raise AgentError(f"{name} is {value}; it must be a whole number above 0; correct it")
+        self.problem = problem
+        self.horizon = horizon
+        self.support_size = problem.size if support_size is None else support_size
+        self.estimate_support = estimate_support
+        self.explore = explore
+        self.estimator: CountingEstimator = (
+            CompleteCases(problem) if self._all_available and explore != 0 else Likelihood(problem)
+        )
+        self.seen = 0
+        self._policy = self._next_policy()
+
+    @property
+    def _all_available(self) -> bool:
+        return all(test.available for test in self.problem.tests)
+
+    @property
+    def exploration(self) -> int:
+        """N: how many subjects are tested completely."""
+        if self.explore is not None:
+            return min(self.explore, self.horizon)
+        size = max(1, len(self.estimator.observations)) if self.estimate_support else self.support_size
+        return min(exploration_length(size, self.horizon), self.horizon)
+
+    @property
+    def commitment(self) -> int:
+        """The rest of the exploration (a quarter of it at a time where its length is estimated), then for ever."""
+        left = self.exploration - self.seen
+        if left <= 0:
+            return FOREVER
+        return max(1, min(left, left // 4)) if self.estimate_support and self.explore is None else left
+
+    def policy(self) -> Policy:
+        """Return the policy that tests everything, or the plan."""
+        return self._policy
+
+    def learn(self, records: Records) -> None:
+        """Count complete subjects while exploring; afterwards learn nothing, as in the paper."""
+        if self.seen >= self.exploration:
+            return
+        self.estimator.update(records)
+        self.seen += records.n
+        self._policy = self._next_policy()
+
+    def _next_policy(self) -> Policy:
+        if self.seen < self.exploration:
+            return test_everything(self.problem, None if self._all_available else self.estimator.distribution())
+        return plan(self.problem, self.estimator.distribution())
+
+
+def exploration_length(support_size: int, horizon: int) -> int:
+    """Return ⌊|P|^(1/3) T^(2/3)⌋, exactly: the integer cube root of |P|·T².
+
+    Examples
+    --------
+    >>> exploration_length(1024, 2**20)
+    104031
+    >>> exploration_length(8, 8)
+    8
+    """
+    product = support_size * horizon**2
+    root = round(product ** (1 / 3)) if product < 2**1000 else 1 << (math.ceil(product.bit_length() / 3))
+    while root**3 > product:
+        root -= max(1, (root**3 - product) // (3 * root**2 + 1))
+    while (root + 1) ** 3 <= product:
+        root += 1
+    return root

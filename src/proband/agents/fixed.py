@@ -1,0 +1,53 @@
+"""Agents that do not learn: the clairvoyant, and the one that tests everything."""
+
+from __future__ import annotations
+
+from proband.agents.agent import FOREVER
+from proband.distributions import Discrete
+from proband.planners import plan
+from proband.policies import test_everything
+from proband.problem import Problem
+from proband.vocabulary import Policy, Records
+
+
+class Clairvoyant:
+    """Knows the true law and plays the best plan from the first subject on: regret is measured against it."""
+
+    def __init__(self, problem: Problem, distribution: Discrete) -> None:
+        self._policy = plan(problem, distribution)
+
+    @property
+    def commitment(self) -> int:
+        """The policy never changes."""
+        return FOREVER
+
+    def policy(self) -> Policy:
+        """Return the best plan."""
+        return self._policy
+
+    def learn(self, records: Records) -> None:
+        """Learn nothing: everything is known."""
+
+
+class TestEverything:
+    """Runs every test on every subject.
+
+    Where a test is unavailable, deciding needs a law: give one, estimated from history.
+    """
+
+    __test__ = False  # pytest would take the class for a test case
+
+    def __init__(self, problem: Problem, distribution: Discrete | None = None) -> None:
+        self._policy = test_everything(problem, distribution)
+
+    @property
+    def commitment(self) -> int:
+        """The policy never changes."""
+        return FOREVER
+
+    def policy(self) -> Policy:
+        """Return the policy that runs every test."""
+        return self._policy
+
+    def learn(self, records: Records) -> None:
+        """Learn nothing."""

@@ -1,0 +1,141 @@
+"""Safe leaf completion: the default agent, with a worst-case rate.
+
+Leaf completion (:mod:`proband.agents.leaf_completion`) with three safeguards. With K the number of outcome vectors
+and t the number of subjects so far:
+
+* **floor**: every subject that stops is completed with a probability of at least ⅔·c0·K^(1/3)·t^(−1/3), so that
+  every outcome vector keeps being seen;
+* **cap**: beyond the floor, at most K^(1/3)·t^(2/3) subjects are ever completed;
+* **veto**: with e_t(x) the (known) probability that x would be seen completely, the measure
+  W_t(x) = (1/t) Σ 1{x seen completely}/e_t(x) is an unbiased estimate of the law whatever the agent does. If the plan
+  of W_t beats the proposal, under W_t, by more than `threshold`·G·K^(1/3)·c0^(−1/2)·t^(−1/3), it is played instead
+  (G bounds what a subject can gain or lose).
+
+Whatever the base agent proposes, the regret is then Õ(G K^(1/3) T^(2/3)) with high probability, for all T at once:
+``docs/safe-leaf-completion.md`` has the theorem and its proof.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from proband.agents.leaf_completion import LeafCompletion, Leaves
+from proband.distributions import Discrete
+from proband.errors import AgentError
+from proband.estimators import Prior
+from proband.planners import evaluate
+from proband.planners.dense import DensePlan, Solution, solve_many
+from proband.policies import Completing
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray, Policy, Records, outcome_codes
+
+SHORTEST_SHARE = 0.25
+"""A block is cut to what the cap allows, but not below this share of its length: then only the floor is kept."""
+
+
+class SafeLeafCompletion(LeafCompletion):
+    """Leaf completion with a floor, a cap and a veto.
+
+    Parameters
+    ----------
+    problem, seed, first, growth, prior, draws, thompson, ahead, horizon
+        As for :class:`~proband.agents.leaf_completion.LeafCompletion`.
+    floor : float, default 0.03
+        c0, the constant of the floor.
+    threshold : float, default 1
+        The constant of the veto.
+
+    Notes
+    -----
+    Where tests are unavailable no complete outcome vector is ever seen in operation, W_t does not exist, and there is
+    no veto; floor and cap hold.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        first: int = 64,
+        growth: float = 0.15,
+        prior: Prior | None = None,
+        draws: int = 16,
+        thompson: float = 0.3,
+        ahead: float = 4.0,
+        horizon: int | None = None,
+        floor: float = 0.03,
+        threshold: float = 1.0,
+    ) -> None:
+        if not floor > 0 or not threshold >= 0:
+            raise AgentError(f"floor is {floor}, threshold {threshold}; they must be positive; correct them")
+        super().__init__(
+            problem, seed=seed, first=first, growth=growth, prior=prior, draws=draws, thompson=thompson,
+            ahead=ahead, horizon=horizon,
+        )  # fmt: skip
+        self.floor = floor
+        self.threshold = threshold
+        self.completed = 0
+        self.vetoes = 0
+        self.weighted = np.zeros(len(self.estimator.support))
+        self._lowest = 1.0
+
+    def learn(self, records: Records) -> None:
+        """Count what was seen, complete subjects with their inverse probabilities."""
+        complete = ~np.isnan(records.outcomes[:, self.problem.operable]).any(axis=1)
+        if complete.any():
+            self._weigh(records.outcomes[complete], records.counts[complete])
+        super().learn(records)
+
+    def next_policy(self) -> Policy:
+        """Return the proposal of leaf completion within floor and cap, or the vetoing plan."""
+        self._lowest = min(1.0, 2 / 3 * self.floor * self._cube_root * self.t ** (-1 / 3))
+        proposal = super().next_policy()
+        return self._vetoed(proposal) if isinstance(proposal, Completing) else proposal
+
+    def coins(self, leaves: Leaves, weights: FloatArray, solutions: list[Solution]) -> FloatArray:
+        """Return the probability of completing in each leaf, within floor and cap."""
+        lowest = np.where(leaves.open, self._lowest, 0.0)
+        allowed = self._cube_root * self.t ** (2 / 3) - self.completed
+        if allowed < max(1.0, SHORTEST_SHARE * self.left):
+            return lowest
+        self.left = min(self.left, int(allowed))
+        return np.maximum(lowest, super().coins(leaves, weights, solutions))
+
+    @property
+    def _cube_root(self) -> float:
+        """K^(1/3), K the number of outcome vectors of the tests that can be run and of the context."""
+        return float(self.layout.level_sizes[self.layout.m] ** (1 / 3))
+
+    def _weigh(self, rows: FloatArray, counts: IntArray) -> None:
+        """Add complete subjects to the inverse-probability measure, and count those beyond the floor."""
+        chance = np.ones(len(rows))
+        if isinstance(self._policy, Completing):
+            stopped = self._policy.run(rows).states
+            tossed = np.isnan(stopped[:, self.problem.operable]).any(axis=1)
+            chance[tossed] = self._policy.completion(stopped)[tossed]
+            self.completed += int(counts[tossed & (chance > self._lowest)].sum())
+        if self._law_for_unavailable() is None and len(self.weighted) == self.problem.size:
+            np.add.at(self.weighted, outcome_codes(rows, self.problem.tests), counts / chance)
+
+    def _vetoed(self, proposal: Completing) -> Policy:
+        """Return the plan of the inverse-probability measure where it beats the proposal by too much."""
+        if self._law_for_unavailable() is not None or len(self.weighted) != self.problem.size:
+            return proposal
+        support = self.estimator.support
+        weights = self.weighted / self.t
+        [solution] = solve_many(self.layout, support, weights[None], self.problem.payoff(support))
+        rival = DensePlan(self.layout, Discrete.from_weights(support, weights), solution)
+        scale = weights.sum()
+        gain = rival.value - scale * evaluate(self.problem, rival.distribution, proposal.base).value
+        if gain <= self.threshold * self._largest_stake * self._cube_root * self.floor**-0.5 * self.t ** (-1 / 3):
+            return proposal
+        self.vetoes += 1
+        leaves = self.leaves_of(rival)
+        return Completing(self.problem, rival, leaves.states, np.where(leaves.open, self._lowest, 0.0))
+
+    @property
+    def _largest_stake(self) -> float:
+        """G: the largest |f| plus the price of all tests."""
+        payoff = self.problem.payoff(self.estimator.support)
+        everything = self.problem.cost_of_the_rest(np.full((1, self.problem.d), np.nan))[0]
+        return float(np.abs(payoff).max() + everything)

@@ -1,0 +1,49 @@
+"""The command line ``proband``: parse, one library call, print. One file a command.
+
+It needs typer and rich, an extra (``pip install "proband[cli]"``).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from proband.errors import MissingExtraError, ProbandError, codes
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit status.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those that the program was started with.
+    """
+    try:
+        _run(arguments)
+    except ProbandError as error:
+        _print_error(str(error))
+        sys.exit(codes(error).exit)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _print_error(f"{error.filename}: it cannot be used ({error.strerror}); check the path")
+        sys.exit(1)
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    try:
+        from proband.cli.app import app
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").split(".")[0]
+        if missing not in ("typer", "rich"):
+            raise
+        raise MissingExtraError(
+            f'the command line needs {missing}, which is not installed; pip install "proband[cli]"'
+        ) from error
+    app(None if arguments is None else list(arguments), prog_name="proband")
+
+
+def _print_error(message: str) -> None:
+    red, plain = ("\033[31m", "\033[0m") if sys.stderr.isatty() else ("", "")
+    print(f"{red}error:{plain} {message}", file=sys.stderr)

@@ -1,0 +1,46 @@
+"""The application: it knows every command, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import proband
+from proband.cli.demo import demo_command
+from proband.cli.doctor import doctor_command
+from proband.cli.evaluate import evaluate_command
+from proband.cli.example import example_command
+from proband.cli.next import next_command
+from proband.cli.plan import plan_command
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"proband {proband.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def proband_command(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Which test to run next, when to stop, and what to decide."""
+
+
+app.command("plan")(plan_command)
+app.command("evaluate")(evaluate_command)
+app.command("next")(next_command)
+app.command("example")(example_command)
+app.command("doctor")(doctor_command)
+app.command("demo")(demo_command)

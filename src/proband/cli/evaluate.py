@@ -1,0 +1,89 @@
+"""``proband evaluate``: the exact figures of any policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proband.cli import inputs, printing
+from proband.distributions import Discrete
+from proband.errors import PolicyError
+from proband.planners import evaluate
+from proband.policies import DecideNow, FixedSet, Tree, test_everything
+from proband.problem import Problem
+from proband.vocabulary import Policy
+
+PolicyArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="POLICY",
+        help="A policy file (JSON), or everything (run every test), now (decide at once), set:A,B (run these).",
+    ),
+]
+
+
+def evaluate_command(
+    problem: inputs.ProblemArgument,
+    policy: PolicyArgument,
+    data: inputs.DataOption = None,
+    distribution: inputs.DistributionOption = None,
+    complete_only: inputs.CompleteOnlyOption = False,
+    as_json: inputs.JsonOption = False,
+) -> None:
+    """Show what to expect of a policy: rewards, costs, tests and decisions.
+
+    The figures are exact for the given law. everything, now and set: take
+    the best decision for what is known then.
+
+    [bold]Examples[/bold]
+    $ proband evaluate bolts everything
+    $ proband evaluate bolts "set:bolt weight,magnetic particle"
+    $ proband evaluate bolts.toml policy.json --data new-records.csv
+    """
+    task, instance = inputs.load_problem(problem)
+    law, source = inputs.load_law(task, instance, data=data, distribution=distribution, complete_only=complete_only)
+    result = evaluate(task, law, load_policy(policy, task, law))
+    if as_json:
+        content = {"problem": task.name, "unit": task.unit, "policy": policy, "law": source, "value": result.value}
+        printing.print_json({**content, **printing.evaluation_content(result)})
+        return
+    printing.print_title(task.name or "Evaluation")
+    printing.print_facts(
+        [
+            ("policy", policy),
+            ("law", source),
+            ("value", f"{printing.amount(task, result.value)} a subject (rewards minus costs)"),
+            ("expected rewards", printing.amount(task, result.reward)),
+            *printing.evaluation_facts(task, result),
+        ]
+    )
+
+
+def load_policy(name: str, problem: Problem, law: Discrete) -> Policy:
+    """Return a built-in policy by its name, or one from a file."""
+    if name == "everything":
+        return test_everything(problem, law)
+    if name == "now":
+        return DecideNow(problem, distribution=law)
+    if name.startswith("set:"):
+        return FixedSet(problem, [test.strip() for test in name[4:].split(",") if test.strip()], law)
+    if not Path(name).exists():
+        raise PolicyError(
+            f"policy {name!r} is no file, and not built in; give a file that proband plan --out wrote, or everything, "
+            "now, or set: with names of tests, as in set:bolt weight,ultrasonic"
+        )
+    tree = Tree.load(name)
+    _check_same(name, tree.problem, problem)
+    return Tree(problem, tree.root)
+
+
+def _check_same(name: str, its: Problem, problem: Problem) -> None:
+    """Raise unless both problems have the same tests, outcomes and decisions; prices may differ."""
+    mine, theirs = ([(test.name, test.outcomes) for test in each.tests] for each in (problem, its))
+    if mine != theirs or problem.decisions != its.decisions:
+        raise PolicyError(
+            f"{name}: it was made for other tests, outcomes or decisions than the problem's; both must be the same, in "
+            "the same order; plan again for this problem"
+        )

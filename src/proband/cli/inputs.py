@@ -1,0 +1,89 @@
+"""What commands are given: a problem by path or by name, and the law of its subjects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proband import tables
+from proband.distributions import Discrete
+from proband.errors import DistributionError, UnknownNameError
+from proband.instances import INSTANCES, Instance
+from proband.problem import Problem
+
+ProblemArgument = Annotated[
+    str, typer.Argument(metavar="PROBLEM", help="A problem file (TOML), or the name of an example such as bolts.")
+]
+DataOption = Annotated[
+    Path | None, typer.Option("--data", metavar="CSV", help="Past subjects: one row each, one column a test.")
+]
+DistributionOption = Annotated[
+    Path | None,
+    typer.Option("--distribution", metavar="CSV", help="The law: one column a test, and the column probability."),
+]
+CompleteOnlyOption = Annotated[
+    bool,
+    typer.Option(
+        "--complete-only",
+        help="Leave out rows of --data in which a test is missing; right only if nobody skipped tests because of "
+        "what earlier ones showed.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+
+def load_problem(name: str) -> tuple[Problem, Instance | None]:
+    """Return a problem and, if it is an example, the whole instance."""
+    if not Path(name).exists() and name in INSTANCES:
+        instance = INSTANCES[name]()
+        return instance.problem, instance
+    if not Path(name).exists() and not name.endswith(".toml"):
+        raise UnknownNameError(
+            f"problem {name!r} is no file, and no example; give the path of a problem file, or one of "
+            f"{', '.join(INSTANCES)}"
+        )
+    return Problem.load(name), None
+
+
+def load_law(
+    problem: Problem,
+    instance: Instance | None,
+    *,
+    data: Path | None,
+    distribution: Path | None,
+    complete_only: bool = False,
+) -> tuple[Discrete, str]:
+    """Return the law to plan with, and where it comes from."""
+    if data is not None and distribution is not None:
+        raise typer.BadParameter("give --data or --distribution, not both")
+    if complete_only and data is None:
+        raise typer.BadParameter("--complete-only is about the rows of --data; give --data too")
+    if data is not None:
+        return _law_of_records(problem, data, complete_only=complete_only)
+    if distribution is not None:
+        law = Discrete.load(distribution, problem)
+        return law, f"{distribution}: {len(law)} outcome vectors"
+    if instance is None:
+        raise DistributionError(
+            "a problem file does not hold the law of its subjects, and this needs one; give --data with past subjects, "
+            "or --distribution with a table of probabilities"
+        )
+    return instance.distribution, f"the example's own law: {len(instance.distribution)} outcome vectors"
+
+
+def _law_of_records(problem: Problem, path: Path, *, complete_only: bool) -> tuple[Discrete, str]:
+    records = tables.read_records(path, problem.tests)
+    complete = records.complete()
+    left_out = len(records) - len(complete)
+    if left_out and not complete_only:
+        raise DistributionError(
+            f"{path}: {left_out} of {len(records)} records are incomplete; an empirical law counts complete rows only; "
+            "fill them in, or leave them out with --complete-only (right only if nobody skipped tests because of what "
+            "earlier ones showed)"
+        )
+    if not len(complete):
+        raise DistributionError(f"{path}: no record is complete; an empirical law needs one or more; add some")
+    source = f"{path}: {len(complete)} complete records"
+    return Discrete.from_records(complete), source + (f", {left_out} incomplete ones left out" if left_out else "")

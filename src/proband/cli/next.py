@@ -1,0 +1,145 @@
+"""``proband next``: what to do now with one subject, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from proband.cli import inputs, printing
+from proband.errors import StateError
+from proband.policies import Node, Tree
+from proband.policies.tree import Alternative
+from proband.problem import Problem
+from proband.vocabulary import FloatArray
+
+PolicyFileArgument = Annotated[
+    Path, typer.Argument(metavar="POLICY", help="A policy file, written by proband plan --out.")
+]
+KnownOption = Annotated[
+    list[str] | None,
+    typer.Option("--known", metavar="TEST=OUTCOME", help="What is known of the subject; once for each known test."),
+]
+
+
+def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json: inputs.JsonOption = False) -> None:
+    """Say which test to run next, or what to decide, and why.
+
+    Every possible action is listed with its cost now, its value (the reward
+    expected from here on, minus the costs still to be paid), and how much it
+    loses to the best.
+
+    [bold]Examples[/bold]
+    $ proband next policy.json
+    $ proband next policy.json --known "bolt weight=nominal"
+    """
+    tree = Tree.load(policy)
+    state = tree.problem.state(parse_known(known or []))
+    node = tree.node(state)
+    if as_json:
+        printing.print_json(_content(tree, state, node))
+    else:
+        _show(tree, state, node)
+
+
+def parse_known(entries: Sequence[str]) -> dict[str, str]:
+    """Return tests and outcomes from entries such as ``length=ok``.
+
+    Examples
+    --------
+    >>> parse_known(["bolt length=nominal"])
+    {'bolt length': 'nominal'}
+    """
+    known: dict[str, str] = {}
+    for entry in entries:
+        name, equals, outcome = (part.strip() for part in entry.partition("="))
+        if not equals or not name or not outcome:
+            raise StateError(f"--known is {entry!r}; it must name a test and its outcome; write it as length=ok")
+        if known.get(name, outcome) != outcome:
+            raise StateError(
+                f"--known gives {name!r} both {known[name]!r} and {outcome!r}; a test has one outcome; drop one"
+            )
+        known[name] = outcome
+    return known
+
+
+def possible(node: Node, state: FloatArray) -> list[Alternative]:
+    """Return the actions that are still possible: all of the node's but tests whose outcome is known anyway."""
+    return [other for other in node.alternatives if other.action >= len(state) or np.isnan(state[other.action])]
+
+
+def _used(tree: Tree, state: FloatArray) -> set[str]:
+    """Return the names of the known tests on which the policy's way to this state depends."""
+    node, used = tree.root, set()
+    while node.children and not np.isnan(state[node.action]):
+        used.add(tree.problem.tests[node.action].name)
+        node = node.children[int(state[node.action])]
+    return used
+
+
+def _content(tree: Tree, state: FloatArray, node: Node) -> dict[str, Any]:
+    known, used = tree.problem.describe(state), _used(tree, state)
+    best = _action(tree.problem, state, node.action)
+    return {
+        **best,
+        **({"outcomes": list(tree.problem.tests[node.action].outcomes)} if "test" in best else {}),
+        "value": node.value,
+        "unit": tree.problem.unit,
+        "share_of_subjects": node.probability,
+        "known": known,
+        "not_used": [name for name in known if name not in used],
+        "alternatives": [
+            {**_action(tree.problem, state, other.action), "value": other.value, "loss": other.loss}
+            for other in possible(node, state)
+        ],
+    }
+
+
+def _action(problem: Problem, state: FloatArray, action: int) -> dict[str, Any]:
+    if action < problem.d:
+        return {"test": problem.action_name(action), "cost": float(problem.costs(state)[0, action])}
+    return {"decision": problem.action_name(action)}
+
+
+def _show(tree: Tree, state: FloatArray, node: Node) -> None:
+    problem = tree.problem
+    known, used = problem.describe(state), _used(tree, state)
+    printing.print_title(_headline(problem, state, node))
+    facts = [("known", ", ".join(f"{name}={outcome}" for name, outcome in known.items()) or "nothing yet")]
+    idle = [name for name in known if name not in used]
+    if idle:
+        facts.append(("not used", f"{', '.join(idle)} (the policy does not ask for it on the way here)"))
+    facts.append(("value", f"{printing.amount(problem, node.value)} expected from here on"))
+    facts.append(("such subjects", printing.percent(node.probability) if node.probability > 0 else "never seen"))
+    printing.print_facts(facts)
+    actions = possible(node, state)
+    if len(actions) > 1:
+        typer.echo()
+        rows = [_row(problem, state, other) for other in actions]
+        chosen = next((n for n, other in enumerate(actions) if other.action == node.action), None)
+        printing.print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
+
+
+def _headline(problem: Problem, state: FloatArray, node: Node) -> str:
+    name = problem.action_name(node.action)
+    if node.action >= problem.d:
+        return f"Decide: {name}"
+    test = problem.tests[node.action]
+    outcomes = " or ".join([", ".join(test.outcomes[:-1])] * (test.k > 1) + [test.outcomes[-1]])
+    if test.on_arrival:
+        return f"Say what is known on arrival: {name} ({outcomes})"
+    return f"Next test: {name} ({outcomes}) for {printing.amount(problem, problem.costs(state)[0, node.action])}"
+
+
+def _row(problem: Problem, state: FloatArray, other: Alternative) -> list[str]:
+    price = other.action < problem.d
+    verb = "test" if price else "decide"
+    return [
+        f"{verb}: {problem.action_name(other.action)}",
+        printing.amount(problem, problem.costs(state)[0, other.action]) if price else "",
+        f"{other.value:.4g}",
+        f"{other.loss:.4g}" if other.loss > 0 else "best",
+    ]

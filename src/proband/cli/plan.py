@@ -1,0 +1,183 @@
+"""``proband plan``: the best policy for a problem and a law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from proband.cli import inputs, printing
+from proband.errors import UnknownNameError
+from proband.planners import Evaluation, Plan, evaluate, plan
+from proband.policies import Tree
+from proband.policies.rendering import FORMATS
+
+SHOWN_NODES = 60
+"""A tree with more nodes is shown only when asked for."""
+TEXT_ENDINGS = {".txt": "text", ".mmd": "mermaid", ".dot": "dot"}
+PICTURE_ENDINGS = (".svg", ".png", ".pdf")
+
+TreeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--tree",
+        metavar="text|mermaid|dot|FILE",
+        help="Print the tree as text (below the figures), or as mermaid or dot (alone, for a pipe); or write it to a "
+        "file ending in .svg, .png, .pdf, .dot, .mmd or .txt.",
+    ),
+]
+DepthOption = Annotated[
+    int | None,
+    typer.Option("--depth", min=0, metavar="N", help="Cut the tree below N tests (known on arrival included)."),
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="JSON", help="Write the policy, for proband next and proband evaluate.")
+]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the command found and wrote; `cut` is there if the tree was cut."""
+
+    plan: Plan
+    source: str
+    tree: Tree | None
+    cut: Evaluation | None
+    rendered: str | None
+    written: list[str]
+
+
+def plan_command(
+    problem: inputs.ProblemArgument,
+    data: inputs.DataOption = None,
+    distribution: inputs.DistributionOption = None,
+    complete_only: inputs.CompleteOnlyOption = False,
+    tree: TreeOption = None,
+    depth: DepthOption = None,
+    out: OutOption = None,
+    as_json: inputs.JsonOption = False,
+) -> None:
+    """Find the best policy, and show what to expect of it.
+
+    An example may be planned with its own law; a problem file needs --data
+    or --distribution.
+
+    [bold]Examples[/bold]
+    $ proband plan bolts
+    $ proband plan bolts.toml --data bolts-records.csv --out policy.json
+    $ proband plan gout --tree gout.svg
+    $ proband plan bolts --tree mermaid > tree.mmd
+    """
+    _check_tree(tree)
+    task, instance = inputs.load_problem(problem)
+    law, source = inputs.load_law(task, instance, data=data, distribution=distribution, complete_only=complete_only)
+    best = plan(task, law)
+    wanted = tree is not None or out is not None or depth is not None
+    compiled = best.tree(depth=depth) if wanted else small_tree(best, SHOWN_NODES)
+    answer = Answer(
+        plan=best,
+        source=source,
+        tree=compiled,
+        cut=None if depth is None or compiled is None else evaluate(task, law, compiled),
+        rendered=FORMATS[tree](compiled) if compiled is not None and tree in FORMATS else None,
+        written=_write(compiled, tree, out),
+    )
+    if as_json:
+        printing.print_json(_content(answer))
+    elif answer.rendered is not None and tree != "text":
+        typer.echo(answer.rendered)
+    else:
+        _show(answer, show_tree=tree in (None, "text"))
+
+
+def small_tree(best: Plan, most: int) -> Tree | None:
+    """Return the plan's tree unless it has more than `most` nodes; these are counted without explaining them."""
+    states, nodes = best.problem.state()[None], 0
+    while len(states):
+        nodes += len(states)
+        if nodes > most:
+            return None
+        actions = best.act(states)
+        pairs = [(row, int(a)) for row, a in zip(states, actions, strict=True) if a < best.problem.d]
+        after = [np.where(np.arange(best.problem.d) == a, b, row) for row, a in pairs for b in range(best.problem.k[a])]
+        states = np.array(after).reshape(-1, best.problem.d)
+    return best.tree()
+
+
+def _check_tree(tree: str | None) -> None:
+    if tree is None or tree in FORMATS or Path(tree).suffix.lower() in (*TEXT_ENDINGS, *PICTURE_ENDINGS):
+        return
+    raise UnknownNameError(
+        f"--tree is {tree!r}; it must be {', '.join(FORMATS)}, or a file ending in "
+        f"{', '.join((*PICTURE_ENDINGS, *TEXT_ENDINGS))}; choose one"
+    )
+
+
+def _write(compiled: Tree | None, tree: str | None, out: Path | None) -> list[str]:
+    """Write the files that were asked for; return their paths."""
+    written = []
+    if compiled is not None and tree is not None and tree not in FORMATS:
+        write_tree(compiled, Path(tree))
+        written.append(tree)
+    if compiled is not None and out is not None:
+        compiled.save(out)
+        written.append(str(out))
+    return written
+
+
+def write_tree(compiled: Tree, path: Path) -> None:
+    """Write a tree in the format of the file's ending."""
+    ending = path.suffix.lower()
+    if ending in TEXT_ENDINGS:
+        path.write_text(FORMATS[TEXT_ENDINGS[ending]](compiled) + "\n", encoding="utf-8")
+        return
+    from proband.figures import save_tree
+
+    save_tree(compiled, path)
+
+
+def _content(answer: Answer) -> dict[str, Any]:
+    best = answer.plan
+    content = {
+        "problem": best.problem.name,
+        "unit": best.problem.unit,
+        "law": answer.source,
+        "value": best.value,
+        "bound": best.bound,
+        "gap": best.gap,
+        **printing.evaluation_content(best.evaluation),
+        "method": best.method,
+        "why_this_method": best.explain_choice,
+        "tree_nodes": None if answer.tree is None else sum(1 for _ in answer.tree.nodes()),
+        "written": answer.written,
+    }
+    if answer.cut is not None:
+        content["cut"] = {"value": answer.cut.value, **printing.evaluation_content(answer.cut)}
+    if answer.rendered is not None:
+        content["tree"] = answer.rendered
+    return content
+
+
+def _show(answer: Answer, *, show_tree: bool) -> None:
+    best, task = answer.plan, answer.plan.problem
+    printing.print_title(task.name or "Plan")
+    facts = [("law", answer.source), ("value", f"{printing.amount(task, best.value)} a subject (rewards minus costs)")]
+    if best.gap > 1e-9:
+        facts.append(("bound", f"{printing.amount(task, best.bound)}: at most {best.gap:.3g} better than this plan"))
+    facts += printing.evaluation_facts(task, best.evaluation)
+    facts.append(("method", f"{best.method}, {best.explain_choice}"))
+    if answer.cut is not None:
+        facts.append(("cut tree", f"value {printing.amount(task, answer.cut.value)} a subject"))
+    facts += [("written", path) for path in answer.written]
+    printing.print_facts(facts)
+    if show_tree and answer.tree is not None and (answer.rendered or _shown(answer.tree)):
+        typer.echo("\n" + (answer.rendered or FORMATS["text"](answer.tree)))
+    elif show_tree:
+        typer.echo(f"\nThe tree has more than {SHOWN_NODES} nodes: see it with --tree text, or cut it with --depth 3.")
+
+
+def _shown(tree: Tree) -> bool:
+    return sum(1 for _ in tree.nodes()) <= SHOWN_NODES

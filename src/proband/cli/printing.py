@@ -1,0 +1,86 @@
+"""How commands speak to people, and to programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from proband.planners import Evaluation
+from proband.problem import Problem
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """Print a structure as JSON, and nothing else."""
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def print_facts(facts: Iterable[tuple[str, str]]) -> None:
+    """Print names and what belongs to them in two columns."""
+    rows = list(facts)
+    width = max(len(name) for name, _ in rows)
+    console = Console(highlight=False)
+    for name, fact in rows:
+        console.print(Text.assemble((f"{name:<{width}}  ", "bold"), fact), soft_wrap=True)
+
+
+def print_title(title: str) -> None:
+    """Print a line that stands out."""
+    Console(highlight=False).print(Text(title, style="bold cyan"), soft_wrap=True)
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, best: int | None = None) -> None:
+    """Print a table: the first column to the left, the others to the right; row `best` stands out."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for n, name in enumerate(header):
+        table.add_column(name, justify="left" if n == 0 else "right", overflow="fold")
+    for n, row in enumerate(rows):
+        table.add_row(*map(Text, row), style="green" if n == best else None)
+    Console(highlight=False).print(table)
+
+
+def amount(problem: Problem, number: float) -> str:
+    """Return a number of costs or rewards with its unit."""
+    return f"{number:.4g} {problem.unit}".rstrip()
+
+
+def percent(share: float) -> str:
+    """Return a probability as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.98765), percent(1.0000000000000002)
+    ('98.8 %', '100 %')
+    """
+    return f"{100 * share:.3g} %"
+
+
+def evaluation_facts(problem: Problem, evaluation: Evaluation) -> list[tuple[str, str]]:
+    """Return what to expect of a new subject, for people."""
+    return [
+        ("expected costs", amount(problem, evaluation.cost)),
+        ("expected tests", f"{evaluation.tests:.3g} of {len(problem.operable)}"),
+        ("decisions", _decisions(evaluation.decisions)),
+    ]
+
+
+def evaluation_content(evaluation: Evaluation) -> dict[str, Any]:
+    """Return what to expect of a new subject, for programs."""
+    return {
+        "expected_reward": evaluation.reward,
+        "expected_cost": evaluation.cost,
+        "expected_tests": evaluation.tests,
+        "decisions": evaluation.decisions,
+    }
+
+
+def _decisions(decisions: Mapping[str, float], most: int = 6) -> str:
+    if len(decisions) <= most:
+        return " · ".join(f"{name} {percent(share)}" for name, share in decisions.items())
+    likeliest, share = next(iter(decisions.items()))
+    return f"{len(decisions)} different ones; most often {likeliest} ({percent(share)})"

@@ -1,0 +1,24 @@
+"""All estimators by name, each made from a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proband.estimators.available_cases import BiasedAvailableCases
+from proband.estimators.complete_cases import BiasedPooledCompleteCases, CompleteCases
+from proband.estimators.empirical_bayes import EmpiricalBayes
+from proband.estimators.estimator import Estimator
+from proband.estimators.likelihood import Likelihood
+from proband.estimators.priors import Dirichlet
+from proband.problem import Problem
+
+ESTIMATORS: dict[str, Callable[[Problem], Estimator]] = {
+    "complete-cases": CompleteCases,
+    "add-alpha": lambda problem: CompleteCases(problem, alpha=1.0),
+    "maximum-likelihood": lambda problem: Likelihood(problem, prior=Dirichlet(0.0)),
+    "dirichlet": Likelihood,
+    "empirical-bayes": lambda problem: Likelihood(problem, prior=EmpiricalBayes()),
+    "biased-available-cases": BiasedAvailableCases,
+    "biased-pooled-complete-cases": BiasedPooledCompleteCases,
+}
+"""Name to estimator: ``ESTIMATORS["dirichlet"](problem)``."""

@@ -1,0 +1,73 @@
+"""What every figure shares: how matplotlib is reached, colours, and writing to disk.
+
+Figures are objects of their own; pyplot and its global state are not used.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from proband.errors import MissingExtraError, UnknownNameError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ENDINGS = (".svg", ".png", ".pdf")
+INK = "#22303c"
+FAINT = "#8a97a3"
+FILLS = ("#cfe5f7", "#fbdcc0", "#d3efdc", "#f3d6e6", "#f8efb9", "#e2dcf3")
+LINES = ("#2f7fbf", "#d2691e", "#2e8b57", "#b3487f", "#a38a12", "#6a5acd")
+NEUTRAL_FILL, NEUTRAL_LINE = "#edf0f2", "#8a97a3"
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of this size in inches.
+
+    Examples
+    --------
+    >>> new_figure(4, 3).get_size_inches().tolist()
+    [4.0, 3.0]
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError(
+            'figures need matplotlib, which is not installed; pip install "proband[figures]"'
+        ) from error
+    return Figure(figsize=(width, height), facecolor="white")
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure in the format of the file's ending; the same figure gives the same file."""
+    import matplotlib as mpl
+
+    target = Path(path)
+    ending = check_ending(target)
+    with mpl.rc_context({"svg.hashsalt": "proband", "svg.fonttype": "none"}):
+        metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending)
+        figure.savefig(target, format=ending[1:], dpi=150, metadata=metadata)
+
+
+def check_ending(path: Path) -> str:
+    """Return the file's ending, or raise if no figure can be written in it.
+
+    Examples
+    --------
+    >>> check_ending(Path("tree.PNG"))
+    '.png'
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise UnknownNameError(
+            f"{path}: the ending {ending!r} is not one of a figure; figures end in {', '.join(ENDINGS)}; rename it"
+        )
+    return ending
+
+
+def colours(n: int, count: int) -> tuple[str, str]:
+    """Return fill and line of decision n out of `count`; neutral when they are too many to tell apart."""
+    if count > len(FILLS):
+        return NEUTRAL_FILL, NEUTRAL_LINE
+    return FILLS[n], LINES[n]

@@ -1,0 +1,143 @@
+"""Policies that toss a coin where they would stop: decide as planned, or run every remaining test first.
+
+Each subject has one coin u, uniform on [0, 1). Where the base policy stops in a leaf s, the subject is completed if
+u < q(s). The coin comes with the subject, so that acting stays pure: the same subject asked twice gets the same
+answer, and the probability with which anything was seen is known.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from proband.distributions import Discrete
+from proband.policies.episodes import Episodes, follow
+from proband.policies.fixed import test_everything
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray, Policy
+
+
+@runtime_checkable
+class CoinPolicy(Protocol):
+    """A policy whose actions depend on the subject's coin."""
+
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
+        """Return one action for each state (n, d) and coin (n,); without coins, as if none were tossed."""
+        ...
+
+    def completion(self, states: ArrayLike) -> FloatArray:
+        """Return the probability with which a subject that stops in each state is completed, shape (n,)."""
+        ...
+
+    def run(self, rows: FloatArray) -> Episodes:
+        """Return what happens to subjects with complete outcome vectors (n, d) whose coins do not fall."""
+        ...
+
+    def complete(self, stopped: Episodes, rows: FloatArray) -> Episodes:
+        """Return what happens to them if the coins fall where they would have stopped."""
+        ...
+
+
+class Completing:
+    """Follow a base policy; where it stops, complete the subject with a probability that depends on the leaf.
+
+    Parameters
+    ----------
+    problem : Problem
+    base : Policy
+    leaves : FloatArray of shape (leaves, d)
+        States in which the base policy stops.
+    probabilities : FloatArray of shape (leaves,)
+        With which probability a subject is completed there; 0 in states that are not listed.
+    distribution : Discrete, optional
+        The law for the decision after completing; needed where tests are unavailable.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        base: Policy,
+        leaves: FloatArray,
+        probabilities: FloatArray,
+        distribution: Discrete | None = None,
+    ) -> None:
+        self.problem = problem
+        self.base = base
+        keys = _keys(leaves)
+        self._order = np.argsort(keys)
+        self._sorted = keys[self._order]
+        self.leaves = leaves
+        self.probabilities = probabilities
+        self._everything = test_everything(problem, distribution)
+
+    def completion(self, states: ArrayLike) -> FloatArray:
+        """Return the probability of completing in each state where the base policy stops, shape (n,)."""
+        keys = _keys(np.atleast_2d(np.asarray(states, dtype=np.float64)))
+        if not len(self._sorted):
+            return np.zeros(len(keys))
+        place = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
+        return np.where(self._sorted[place] == keys, self.probabilities[self._order[place]], 0.0)
+
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
+        """Return one action for each state (n, d) and coin (n,)."""
+        rows = self.problem.states(states)
+        if coins is None:
+            return self.base.act(rows)
+        actions, leaves = self._walk(rows)
+        tossed = (actions >= self.problem.d) & (np.asarray(coins) < self.completion(leaves))
+        if tossed.any():
+            actions[tossed] = self._everything.act(rows[tossed])
+        return actions
+
+    def run(self, rows: FloatArray) -> Episodes:
+        """Return what happens to subjects with complete outcome vectors (n, d) whose coins do not fall."""
+        return follow(self.problem, self.base, rows)
+
+    def complete(self, stopped: Episodes, rows: FloatArray) -> Episodes:
+        """Return what happens to them if the coins fall where they would have stopped."""
+        states = self.problem.states(rows)
+        return Episodes(
+            states,
+            self._everything.act(states),
+            stopped.costs + self.problem.cost_of_the_rest(stopped.states),
+            stopped.tests + np.isnan(stopped.states[:, self.problem.operable]).sum(axis=1),
+        )
+
+    def _walk(self, rows: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Walk the base policy through what is known: its first action that is not yet done, and the state there."""
+        reached = np.full_like(rows, np.nan)
+        reached[:, self.problem.context] = rows[:, self.problem.context]
+        actions = np.empty(len(rows), dtype=np.int64)
+        active = np.arange(len(rows))
+        while len(active):
+            chosen = self.base.act(reached[active])
+            actions[active] = chosen
+            test = np.minimum(chosen, self.problem.d - 1)
+            known = (chosen < self.problem.d) & ~np.isnan(rows[active, test])
+            active, test = active[known], test[known]
+            reached[active, test] = rows[active, test]
+        return actions, reached
+
+
+def branches(problem: Problem, policy: Policy, rows: FloatArray) -> list[tuple[FloatArray, Episodes]]:
+    """Return the ways in which a policy may treat each row, with their probabilities (n,).
+
+    One for a policy without coins; two for one with: the coin not falling, and falling where it can.
+    """
+    if not isinstance(policy, CoinPolicy):
+        return [(np.ones(len(rows)), follow(problem, policy, rows))]
+    stopped = policy.run(rows)
+    chance = policy.completion(stopped.states)
+    return [(1 - chance, stopped), (chance, policy.complete(stopped, rows))]
+
+
+def _keys(states: FloatArray) -> IntArray:
+    """Number states, NaN included, so that equal states have equal numbers."""
+    filled = np.where(np.isnan(states), 0, states + 1).astype(np.int64)
+    keys = np.zeros(len(states), dtype=np.uint64)
+    for column in filled.T:
+        keys = (keys + column.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        keys ^= keys >> np.uint64(29)
+    return keys.astype(np.int64)

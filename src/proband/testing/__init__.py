@@ -1,0 +1,30 @@
+"""The public conformance kit: what every distribution, policy and planner must do, and an independent yardstick.
+
+Write your own planner, then ask the kit about it; it raises AssertionError with the instance that broke a rule.
+
+Examples
+--------
+>>> import numpy as np
+>>> import proband
+>>> from proband.testing import check_planner
+>>> check_planner(proband.plan, np.random.default_rng(1), instances=3)
+"""
+
+from proband.testing.brute_force import BruteForce, exhaustive_value, perfect_information
+from proband.testing.distributions import check_distribution
+from proband.testing.planners import check_planner
+from proband.testing.policies import check_policy
+from proband.testing.random_instances import REWARDS, random_distribution, random_problem, random_states
+
+__all__ = [
+    "REWARDS",
+    "BruteForce",
+    "check_distribution",
+    "check_planner",
+    "check_policy",
+    "exhaustive_value",
+    "perfect_information",
+    "random_distribution",
+    "random_problem",
+    "random_states",
+]
