@@ -6,8 +6,10 @@ An empty entry (or NA, NaN) means that the test was not run. Comma, semicolon an
 from __future__ import annotations
 
 import csv
+import io
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from proband.errors import TableError
 from proband.vocabulary import FloatArray, Records, Test
 
+PROBABILITY = "probability"
 MISSING = frozenset({"", "na", "nan", "n/a", "null", "none"})
 
 
@@ -23,7 +26,7 @@ def read_records(path: str | os.PathLike[str], tests: Sequence[Test]) -> Records
 
     An outcome that is called like a mark for missing entries ("none", "na") is read as the outcome.
     """
-    rows, _ = _read(path, tests, number=None)
+    rows, _, _ = _read(path, tests, number=None)
     if np.isnan(rows).all():
         raise TableError(f"{path}: every entry is missing; records need at least one outcome; fill the table")
     return Records(rows)
@@ -31,11 +34,12 @@ def read_records(path: str | os.PathLike[str], tests: Sequence[Test]) -> Records
 
 def read_distribution(path: str | os.PathLike[str], tests: Sequence[Test]) -> tuple[FloatArray, FloatArray]:
     """Read a distribution: one column a test, and the column ``probability``; returns support and probabilities."""
-    rows, probabilities = _read(path, tests, number="probability")
+    _check_room(path, tests)
+    rows, probabilities, lines = _read(path, tests, number=PROBABILITY)
     if np.isnan(rows).any():
         row, i = np.argwhere(np.isnan(rows))[0]
         raise TableError(
-            f"{path}: line {row + 2}, column {tests[i].name!r}: it is empty; a distribution lists complete outcome "
+            f"{path}: line {lines[row]}, column {tests[i].name!r}: it is empty; a distribution lists complete outcome "
             "vectors; fill it in"
         )
     return rows, probabilities
@@ -48,46 +52,86 @@ def write_table(
     probabilities: FloatArray | None = None,
 ) -> None:
     """Write outcome vectors by name, with the column ``probability`` if given."""
+    if probabilities is not None:
+        _check_room(path, tests)
+    carriage_returns = any("\r" in name for test in tests for name in (test.name, *test.outcomes))
     with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([test.name for test in tests] + ([] if probabilities is None else ["probability"]))
+        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL if carriage_returns else csv.QUOTE_MINIMAL)
+        writer.writerow([test.name for test in tests] + ([] if probabilities is None else [PROBABILITY]))
         for n, row in enumerate(rows):
             names = ["" if np.isnan(x) else test.outcomes[int(x)] for test, x in zip(tests, row, strict=True)]
             writer.writerow(names + ([] if probabilities is None else [repr(float(probabilities[n]))]))
 
 
-def _read(path: str | os.PathLike[str], tests: Sequence[Test], number: str | None) -> tuple[FloatArray, FloatArray]:
-    header, lines = _lines(path)
+def _read(
+    path: str | os.PathLike[str], tests: Sequence[Test], number: str | None
+) -> tuple[FloatArray, FloatArray, list[int]]:
+    """Return outcomes, the column of numbers (empty without one), and the line of each row."""
     wanted = [test.name for test in tests] + ([number] if number else [])
+    header, body, lines = _lines(path, wanted)
     _check_header(path, header, wanted)
-    columns = list(zip(*lines, strict=True))
-    rows = np.column_stack([_outcomes(path, test, columns[header.index(test.name)]) for test in tests])
-    numbers = _numbers(path, number, columns[header.index(number)]) if number else np.empty(0)
-    return rows, numbers
+    columns = dict(zip(header, zip(*body, strict=True), strict=True))
+    rows = np.column_stack([_outcomes(path, test, columns[test.name], lines) for test in tests])
+    numbers = _numbers(path, number, columns[number], lines) if number else np.empty(0)
+    return rows, numbers, lines
 
 
-def _lines(path: str | os.PathLike[str]) -> tuple[list[str], list[list[str]]]:
+def _lines(path: str | os.PathLike[str], wanted: list[str]) -> tuple[list[str], list[list[str]], list[int]]:
+    """Return the header, the other rows, and the line of the file on which each of these ends."""
+    text = _text(path)
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        rows = _parse(text, max(",;\t", key=lambda mark: _fit(text, mark, wanted)))
+    except csv.Error as error:
+        raise TableError(f"{path}: it cannot be read as a table ({error}); save it as CSV again") from error
+    (_, first), *rest = rows
+    header = [_cell(name, wanted) for name in first]
+    if not rest:
+        raise TableError(f"{path}: it has a header and no rows; a table has one line a subject; add them")
+    for line, cells in rest:
+        if len(cells) != len(header):
+            raise TableError(
+                f"{path}: line {line}: it has {len(cells)} entries; the header has {len(header)}; "
+                "give each column an entry (empty where a test was not run)"
+            )
+    return header, [cells for _, cells in rest], [line for line, _ in rest]
+
+
+def _text(path: str | os.PathLike[str]) -> str:
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise TableError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
     except UnicodeDecodeError as error:
         raise TableError(f"{path}: it is not UTF-8 text ({error.reason}); save it as UTF-8") from error
     if not text.strip():
         raise TableError(f"{path}: it is empty; a table has a header and one line a subject; fill it")
-    first = text.lstrip().splitlines()[0]
-    delimiter = max(",;\t", key=first.count)
-    lines = [[cell.strip() for cell in line] for line in csv.reader(text.splitlines(), delimiter=delimiter)]
-    header, body = lines[0], [line for line in lines[1:] if line]
-    if not body:
-        raise TableError(f"{path}: it has a header and no rows; a table has one line a subject; add them")
-    for n, line in enumerate(lines[1:], start=2):
-        if line and len(line) != len(header):
-            raise TableError(
-                f"{path}: line {n}: it has {len(line)} entries; the header has {len(header)}; "
-                "give each column an entry (empty where a test was not run)"
-            )
-    return header, body
+    return text
+
+
+def _parse(text: str, delimiter: str, most: int | None = None) -> list[tuple[int, list[str]]]:
+    """Return line number and cells of the rows that are not blank; at most `most` of them."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows = ((reader.line_num, cells) for cells in reader if cells)
+    return list(itertools.islice(rows, most))
+
+
+def _fit(text: str, delimiter: str, wanted: list[str]) -> tuple[int, int]:
+    """Return how well a delimiter cuts the header: known names found, then number of names."""
+    [(_, header)] = _parse(text, delimiter, most=1)
+    return sum(_cell(name, wanted) in wanted for name in header), len(header)
+
+
+def _cell(cell: str, known: Container[str]) -> str:
+    """Return a cell without the blanks around it, unless it is a known name with them."""
+    return cell if cell in known else cell.strip()
+
+
+def _check_room(path: str | os.PathLike[str], tests: Sequence[Test]) -> None:
+    if any(test.name == PROBABILITY for test in tests):
+        raise TableError(
+            f"{path}: a test is called {PROBABILITY!r}; in a distribution this is the column of numbers; "
+            "rename the test"
+        )
 
 
 def _check_header(path: str | os.PathLike[str], header: list[str], wanted: list[str]) -> None:
@@ -103,25 +147,26 @@ def _check_header(path: str | os.PathLike[str], header: list[str], wanted: list[
         )
 
 
-def _outcomes(path: str | os.PathLike[str], test: Test, cells: Sequence[str]) -> FloatArray:
+def _outcomes(path: str | os.PathLike[str], test: Test, cells: Sequence[str], lines: Sequence[int]) -> FloatArray:
     numbers: dict[str, float] = {outcome: float(b) for b, outcome in enumerate(test.outcomes)}
-    for cell in set(cells) - set(numbers):
-        if cell.lower() not in MISSING:
+    for cell in sorted(set(cells) - set(numbers), key=cells.index):
+        name = cell.strip()
+        if name not in numbers and name.lower() not in MISSING:
             raise TableError(
-                f"{path}: line {cells.index(cell) + 2}, column {test.name!r}: the outcome {cell!r} is unknown; "
+                f"{path}: line {lines[cells.index(cell)]}, column {test.name!r}: the outcome {name!r} is unknown; "
                 f"outcomes are {', '.join(test.outcomes)} (empty when not run); correct the table or the problem"
             )
-        numbers[cell] = np.nan
+        numbers[cell] = numbers.get(name, np.nan)
     return np.array([numbers[cell] for cell in cells])
 
 
-def _numbers(path: str | os.PathLike[str], name: str, cells: Sequence[str]) -> FloatArray:
+def _numbers(path: str | os.PathLike[str], name: str, cells: Sequence[str], lines: Sequence[int]) -> FloatArray:
     numbers = np.empty(len(cells))
     for n, cell in enumerate(cells):
         try:
             numbers[n] = float(cell)
         except ValueError:
             raise TableError(
-                f"{path}: line {n + 2}, column {name!r}: {cell!r} is no number; give a probability"
+                f"{path}: line {lines[n]}, column {name!r}: {cell.strip()!r} is no number; give a probability"
             ) from None
     return numbers

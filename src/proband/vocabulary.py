@@ -192,12 +192,16 @@ class Records:
         rows = np.array(outcomes, dtype=np.float64)
         if rows.ndim != 2:
             raise TableError(f"records have shape {rows.shape}; they must be (subjects, tests); reshape them")
-        numbers = np.ones(len(rows), dtype=np.int64) if counts is None else np.array(counts, dtype=np.int64)
-        if numbers.shape != (len(rows),) or (numbers < 0).any():
+        given = np.ones(len(rows)) if counts is None else np.asarray(counts, dtype=np.float64)
+        if (
+            given.shape != (len(rows),)
+            or not ((given >= 0) & (given < LARGEST_CODE) & (given == np.floor(given))).all()
+        ):
             raise TableError(
-                f"counts have shape {numbers.shape} and smallest {numbers.min(initial=0)}; there must be one for each "
-                f"of the {len(rows)} rows, 0 or more; correct them"
+                f"counts have shape {given.shape} and smallest {given.min(initial=0):g}; there must be one for each "
+                f"of the {len(rows)} rows, a whole number of 0 or more; correct them"
             )
+        numbers = given.astype(np.int64)
         rows.setflags(write=False)
         numbers.setflags(write=False)
         object.__setattr__(self, "outcomes", rows)

@@ -30,6 +30,7 @@ def evaluate_command(
     data: inputs.DataOption = None,
     distribution: inputs.DistributionOption = None,
     complete_only: inputs.CompleteOnlyOption = False,
+    estimate: inputs.EstimateOption = None,
     as_json: inputs.JsonOption = False,
 ) -> None:
     """Show what to expect of a policy: rewards, costs, tests and decisions.
@@ -43,7 +44,9 @@ def evaluate_command(
     $ proband evaluate bolts.toml policy.json --data new-records.csv
     """
     task, instance = inputs.load_problem(problem)
-    law, source = inputs.load_law(task, instance, data=data, distribution=distribution, complete_only=complete_only)
+    law, source = inputs.load_law(
+        task, instance, data=data, distribution=distribution, complete_only=complete_only, estimate=estimate
+    )
     result = evaluate(task, law, load_policy(policy, task, law))
     if as_json:
         content = {"problem": task.name, "unit": task.unit, "policy": policy, "law": source, "value": result.value}

@@ -10,6 +10,7 @@ import typer
 from proband import tables
 from proband.distributions import Discrete
 from proband.errors import DistributionError, UnknownNameError
+from proband.estimators import ESTIMATORS
 from proband.instances import INSTANCES, Instance
 from proband.problem import Problem
 
@@ -29,6 +30,14 @@ CompleteOnlyOption = Annotated[
         "--complete-only",
         help="Leave out rows of --data in which a test is missing; right only if nobody skipped tests because of "
         "what earlier ones showed.",
+    ),
+]
+EstimateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--estimate",
+        metavar="NAME",
+        help=f"How --data becomes a law: {', '.join(ESTIMATORS)}; by default the complete rows are counted.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -54,12 +63,15 @@ def load_law(
     data: Path | None,
     distribution: Path | None,
     complete_only: bool = False,
+    estimate: str | None = None,
 ) -> tuple[Discrete, str]:
     """Return the law to plan with, and where it comes from."""
     if data is not None and distribution is not None:
         raise typer.BadParameter("give --data or --distribution, not both")
-    if complete_only and data is None:
-        raise typer.BadParameter("--complete-only is about the rows of --data; give --data too")
+    if (complete_only or estimate) and data is None:
+        raise typer.BadParameter("--complete-only and --estimate are about the rows of --data; give --data too")
+    if data is not None and estimate is not None:
+        return _estimated_law(problem, data, estimate)
     if data is not None:
         return _law_of_records(problem, data, complete_only=complete_only)
     if distribution is not None:
@@ -73,6 +85,15 @@ def load_law(
     return instance.distribution, f"the example's own law: {len(instance.distribution)} outcome vectors"
 
 
+def _estimated_law(problem: Problem, path: Path, name: str) -> tuple[Discrete, str]:
+    if name not in ESTIMATORS:
+        raise UnknownNameError(f"estimator {name!r} does not exist; choose one of {', '.join(ESTIMATORS)}")
+    records = tables.read_records(path, problem.tests)
+    estimator = ESTIMATORS[name](problem)
+    estimator.update(records)
+    return estimator.distribution(), f"{path}: {len(records)} records, {records.complete().n} complete, by {name}"
+
+
 def _law_of_records(problem: Problem, path: Path, *, complete_only: bool) -> tuple[Discrete, str]:
     records = tables.read_records(path, problem.tests)
     complete = records.complete()
@@ -80,8 +101,8 @@ def _law_of_records(problem: Problem, path: Path, *, complete_only: bool) -> tup
     if left_out and not complete_only:
         raise DistributionError(
             f"{path}: {left_out} of {len(records)} records are incomplete; an empirical law counts complete rows only; "
-            "fill them in, or leave them out with --complete-only (right only if nobody skipped tests because of what "
-            "earlier ones showed)"
+            "learn from all with --estimate empirical-bayes, or leave them out with --complete-only (right only "
+            "if nobody skipped tests because of what earlier ones showed)"
         )
     if not len(complete):
         raise DistributionError(f"{path}: no record is complete; an empirical law needs one or more; add some")

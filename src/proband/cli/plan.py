@@ -11,7 +11,7 @@ import typer
 
 from proband.cli import inputs, printing
 from proband.errors import UnknownNameError
-from proband.planners import Evaluation, Plan, evaluate, plan
+from proband.planners import PLANNERS, Evaluation, Plan, evaluate, plan
 from proband.policies import Tree
 from proband.policies.rendering import FORMATS
 
@@ -31,7 +31,25 @@ TreeOption = Annotated[
 ]
 DepthOption = Annotated[
     int | None,
-    typer.Option("--depth", min=0, metavar="N", help="Cut the tree below N tests (known on arrival included)."),
+    typer.Option("--depth", min=0, metavar="N", help="Cut the tree below N tests (known on arrival not counted)."),
+]
+MethodOption = Annotated[
+    str | None,
+    typer.Option("--method", metavar="NAME", help=f"The planner: {', '.join(PLANNERS)}; by default chosen by size."),
+]
+DeviceOption = Annotated[
+    str | None,
+    typer.Option("--device", metavar="cpu|gpu", help="Where a dense plan is made; by default chosen by size."),
+]
+MaxTestsOption = Annotated[
+    int | None, typer.Option("--max-tests", min=0, metavar="N", help="Run at most N tests on a subject.")
+]
+BudgetOption = Annotated[
+    float | None, typer.Option("--budget", min=0, metavar="COST", help="Pay at most this for the tests of a subject.")
+]
+TimeLimitOption = Annotated[
+    float | None,
+    typer.Option("--time-limit", min=0, metavar="SECONDS", help="Stop a search then; its bound tells how good it is."),
 ]
 OutOption = Annotated[
     Path | None, typer.Option("--out", metavar="JSON", help="Write the policy, for proband next and proband evaluate.")
@@ -55,9 +73,15 @@ def plan_command(
     data: inputs.DataOption = None,
     distribution: inputs.DistributionOption = None,
     complete_only: inputs.CompleteOnlyOption = False,
+    estimate: inputs.EstimateOption = None,
     tree: TreeOption = None,
     depth: DepthOption = None,
     out: OutOption = None,
+    method: MethodOption = None,
+    device: DeviceOption = None,
+    max_tests: MaxTestsOption = None,
+    budget: BudgetOption = None,
+    time_limit: TimeLimitOption = None,
     as_json: inputs.JsonOption = False,
 ) -> None:
     """Find the best policy, and show what to expect of it.
@@ -70,11 +94,18 @@ def plan_command(
     $ proband plan bolts.toml --data bolts-records.csv --out policy.json
     $ proband plan gout --tree gout.svg
     $ proband plan bolts --tree mermaid > tree.mmd
+    $ proband plan bolts --max-tests 2
     """
     _check_tree(tree)
     task, instance = inputs.load_problem(problem)
-    law, source = inputs.load_law(task, instance, data=data, distribution=distribution, complete_only=complete_only)
-    best = plan(task, law)
+    law, source = inputs.load_law(
+        task, instance, data=data, distribution=distribution, complete_only=complete_only, estimate=estimate
+    )
+    with printing.search_progress() as progress:
+        best = plan(
+            task, law, method=method, device=device, max_tests=max_tests, budget=budget, time_limit=time_limit,
+            progress=progress,
+        )  # fmt: skip
     wanted = tree is not None or out is not None or depth is not None
     compiled = best.tree(depth=depth) if wanted else small_tree(best, SHOWN_NODES)
     answer = Answer(

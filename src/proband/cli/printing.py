@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import typer
 from rich.console import Console
+from rich.progress import Progress as Progressbar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from proband.planners import Evaluation
+from proband.planners.options import Progress, Standing
 from proband.problem import Problem
+
+
+@contextmanager
+def search_progress() -> Iterator[Progress]:
+    """Show how far a search has come, on standard error, once it takes longer than two seconds."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    bar = Progressbar(*columns, console=Console(stderr=True), transient=True)
+    line = bar.add_task("searching")
+
+    def show(standing: Standing) -> None:
+        if standing.seconds > 2:
+            gap = standing.bound - standing.value
+            bar.update(line, description=f"value {standing.value:.5g}, bound {standing.bound:.5g}, gap {gap:.3g}")
+            bar.start()
+
+    try:
+        yield show
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
 def print_json(content: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ array([0.4, 0.6])
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -24,12 +25,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband import tables
-from proband.errors import DistributionError
+from proband.errors import DistributionError, StateError, TooLargeError
 from proband.problem import Problem
 from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Records
 
 TOLERANCE = 1e-9
 """How far from one given probabilities may sum."""
+
+LARGEST_OUTCOME = 2**53
+"""Outcomes are numbered below this, so that floats tell them apart."""
+
+LARGEST_PRODUCT = 2**27
+"""Most outcome vectors of a product of marginals."""
 
 
 class Discrete:
@@ -84,7 +91,8 @@ class Discrete:
                 f"{incomplete} of {records.n} records are incomplete; an empirical law counts complete rows only; "
                 "use records.complete() if completeness did not depend on what was seen"
             )
-        return cls.from_weights(records.outcomes, records.counts)
+        seen = records.counts > 0
+        return cls.from_weights(records.outcomes[seen], records.counts[seen])
 
     @classmethod
     def from_weights(cls, support: ArrayLike, weights: ArrayLike) -> Self:
@@ -106,11 +114,23 @@ class Discrete:
         array([0.45, 0.05, 0.45, 0.05])
         """
         factors = [np.array(marginal, dtype=np.float64) for marginal in marginals]
-        rows = np.stack(np.meshgrid(*(np.arange(len(p)) for p in factors), indexing="ij"), axis=-1)
-        weights = np.ones(1)
+        if not factors or any(p.ndim != 1 for p in factors):
+            raise DistributionError(
+                f"the marginals have shapes {[p.shape for p in factors]}; each must be a list of probabilities; "
+                "give one for each test"
+            )
+        size = math.prod(len(p) for p in factors)
+        if size > LARGEST_PRODUCT:
+            raise TooLargeError(
+                f"the product has about 2^{size.bit_length() - 1} outcome vectors; at most 2^27 can be listed; "
+                "sample rows and use from_records, or drop tests"
+            )
+        rows, weights = np.zeros((1, 0)), np.ones(1)
         for p in factors:
-            weights = np.multiply.outer(weights, p)
-        return cls(rows.reshape(-1, len(factors)), weights.reshape(-1))
+            column = np.tile(np.arange(len(p)), len(rows))[:, None]
+            rows = np.hstack([np.repeat(rows, len(p), axis=0), column])
+            weights = np.multiply.outer(weights, p).reshape(-1)
+        return cls(rows, weights)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], problem: Problem) -> Self:
@@ -162,17 +182,32 @@ class Discrete:
 
     def agrees(self, state: ArrayLike) -> NDArray[np.bool_]:
         """Return which support rows agree with the known entries of a state, shape (len(self),)."""
-        row = np.asarray(state, dtype=np.float64)
+        rows = self._states(state)
+        if len(rows) != 1:
+            raise StateError(f"{len(rows)} states are given; agreement is asked of one state; give one row")
+        row = rows[0]
         known = ~np.isnan(row)
         return np.asarray((self.support[:, known] == row[known]).all(axis=1))
 
     def mass(self, states: ArrayLike) -> FloatArray:
         """Return the probability that x agrees with each state, shape (n,)."""
-        rows = np.array(states, dtype=np.float64, ndmin=2)
+        rows = self._states(states)
+        outside = self._largest + 1
+        no_outcome = ~np.isnan(rows) & ~((rows >= 0) & (rows < outside) & (rows == np.floor(rows)))
+        rows = np.where(no_outcome, outside, rows)
         mass = np.zeros(len(rows))
         for here, cell, row_cell, n_cells in self.cells(rows):
             mass[here] = totals(row_cell, self.probabilities, n_cells)[cell]
         return mass
+
+    def _states(self, states: ArrayLike) -> FloatArray:
+        rows = np.array(states, dtype=np.float64, ndmin=2)
+        if rows.ndim != 2 or rows.shape[1] != self.d:
+            raise StateError(
+                f"states have shape {np.shape(states)}; a state has one entry for each of the {self.d} tests; "
+                f"give an array of shape (n, {self.d}), NaN where a test was not run"
+            )
+        return rows
 
     def cells(self, states: FloatArray) -> Iterator[tuple[IntArray, IntArray, IntArray, int]]:
         """Group states by which tests they know; in each group match states and support rows.
@@ -210,7 +245,7 @@ class Discrete:
 
     def entropy(self) -> float:
         """Return the entropy in nats."""
-        return float(-(self.probabilities * np.log(self.probabilities)).sum())
+        return float((self.probabilities * -np.log(self.probabilities)).sum())
 
 
 def totals(cells: IntArray, weights: FloatArray, n_cells: int) -> FloatArray:
@@ -235,13 +270,16 @@ def _check_support(rows: FloatArray, weights: FloatArray) -> None:
             f"support and probabilities have shapes {rows.shape} and {weights.shape}; they must be (n, d) and (n,) "
             "with n and d of one or more; give one probability for each row"
         )
-    if not (np.isfinite(rows).all() and (rows >= 0).all() and (rows == np.floor(rows)).all()):
-        bad = rows[~(np.isfinite(rows) & (rows >= 0) & (rows == np.floor(rows)))][0]
+    outcomes = (rows >= 0) & (rows < LARGEST_OUTCOME) & (rows == np.floor(rows))
+    if not outcomes.all():
+        bad = rows[~outcomes][0]
         raise DistributionError(
             f"the support holds {bad:g}; its entries must be outcome numbers 0, 1, ...; translate the outcomes"
         )
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
         raise DistributionError(f"a probability is {bad:g}; it must be finite and 0 or more; correct it")
-    if not weights.sum() > 0:
+    if not weights.any():
         raise DistributionError("every probability is zero; at least one must be positive; correct them")
+    if weights.max() > np.finfo(np.float64).max / len(weights):
+        raise DistributionError(f"the weight {weights.max():g} is too large to be summed; divide all by the largest")

@@ -28,7 +28,7 @@ from proband.estimators.draws import posterior_draws
 from proband.estimators.dual import solve_dual
 from proband.estimators.estimator import CountingEstimator
 from proband.estimators.priors import Dirichlet, GammaMixture, Prior
-from proband.estimators.supports import choose_support, count_cells
+from proband.estimators.supports import SeenSupport, choose_support, count_cells
 from proband.problem import Problem
 from proband.vocabulary import FloatArray
 
@@ -143,6 +143,10 @@ class Likelihood(CountingEstimator):
         For a policy known with its coins: Σ over its subjects of the probability that x is seen completely. Only
         a fitted prior uses them.
         """
+        if isinstance(self._support, SeenSupport):
+            raise DistributionError(
+                "the support is what was seen, and grows; exposures need fixed rows; name the product space, or rows"
+            )
         more = np.asarray(exposures, dtype=np.float64)
         if more.shape != (len(self.support),) or not (np.isfinite(more) & (more >= 0)).all():
             raise DistributionError(

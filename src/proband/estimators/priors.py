@@ -133,8 +133,3 @@ class Dirichlet:
             )
         shape = np.broadcast_to(alpha, counts.shape).astype(np.float64)
         return GammaMixture(shape, np.array([shape.sum()]), np.ones(1))
-
-
-def no_prior() -> Dirichlet:
-    """Return the prior without pseudo-counts: maximum likelihood."""
-    return Dirichlet(0.0)

@@ -10,7 +10,7 @@ from proband.planners.dense import needed_memory, plan_dense
 from proband.planners.gpu import gpu_present, needed_gpu_memory, plan_gpu
 from proband.planners.greedy import plan_gain, plan_lookahead, plan_myopic
 from proband.planners.layout import layout_of
-from proband.planners.memory import available_memory, human_bytes
+from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options, Progress
 from proband.planners.plan import Plan
 from proband.problem import Problem
@@ -87,7 +87,7 @@ def choose(problem: Problem, distribution: Discrete, options: Options, device: s
     if device not in (None, "cpu", "gpu"):
         raise PlanError(f"device is {device!r}; devices are cpu and gpu; choose one")
     layout, columns = layout_of(problem), problem.n_columns
-    size = f"{layout.n_states:.4g} states"
+    size = f"{human_number(layout.n_states)} states"
     if device == "gpu":
         return "gpu", f"asked for by device; {size}"
     if options.max_tests is not None or options.budget is not None:

@@ -22,7 +22,7 @@ from proband.distributions import Discrete, totals
 from proband.errors import TooLargeError
 from proband.planners import dense_kernel
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
-from proband.planners.memory import available_memory, human_bytes
+from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options
 from proband.planners.plan import Plan
 from proband.policies import Episodes
@@ -168,7 +168,7 @@ def root_value(layout: Layout, solution: Solution) -> float:
 
 def needed_memory(layout: Layout, columns: int) -> float:
     """Return the bytes that a dense plan needs, counted before it starts."""
-    if layout.m > MOST_TESTS:
+    if layout.m > MOST_TESTS or layout.n_states.bit_length() > 1000:  # beyond the range of floats
         return float("inf")
     widest = max((a + b for a, b in pairwise(layout.level_sizes)), default=1)
     aside = layout.n_states if layout.n_states < ONE_CALL else widest
@@ -184,7 +184,7 @@ def check_size(layout: Layout, columns: int, memory_limit: float | None) -> None
     if needed > limit:
         size = "far more memory than any machine has" if needed == float("inf") else f"{human_bytes(needed)} of memory"
         raise TooLargeError(
-            f"the dense planner would need {size} for {layout.n_states:.4g} states ({layout.m} tests that can be run); "
+            f"the dense planner would need {size} for {human_number(layout.n_states)} states ({layout.m} tests that can be run); "
             f'the limit is {human_bytes(limit)}; use method="sparse", which works on the support, or fewer tests or '
             "outcomes"
         )

@@ -19,7 +19,7 @@ from proband.distributions import Discrete
 from proband.errors import MissingExtraError, TooLargeError
 from proband.planners.dense import complete_codes, complete_states, meaning_of_codes
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
-from proband.planners.memory import human_bytes
+from proband.planners.memory import human_bytes, human_number
 from proband.planners.options import Options
 from proband.planners.plan import Plan
 from proband.problem import Problem
@@ -147,7 +147,7 @@ def _check_size(layout: Layout, columns: int, precision: str) -> None:
     free += _cupy().get_default_memory_pool().free_bytes()
     if needed > free:
         raise TooLargeError(
-            f"the GPU planner would need {human_bytes(needed)} for {layout.n_states:.4g} states; the device has "
+            f"the GPU planner would need {human_bytes(needed)} for {human_number(layout.n_states)} states; the device has "
             f'{human_bytes(free)} free; use precision="single", fewer tests, or method="sparse"'
         )
 

@@ -29,6 +29,17 @@ def human_bytes(size: float) -> str:
     raise AssertionError
 
 
+def human_number(number: int) -> str:
+    """Return a whole number of any size for people.
+
+    Examples
+    --------
+    >>> human_number(59049), human_number(3**700)
+    ('59,049', 'about 10^333')
+    """
+    return f"{number:,}" if number < 10**12 else f"about 10^{len(str(number)) - 1}"
+
+
 def _system_memory() -> float:
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():

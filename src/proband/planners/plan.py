@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from proband.distributions import Discrete
+from proband.distributions import Discrete, totals
+from proband.errors import StateError
 from proband.planners.evaluation import Evaluation, evaluate
 from proband.policies import Decider, Node, Tree, follow
 from proband.policies.tree import Alternative
@@ -138,14 +139,18 @@ class Plan(ABC):
 
     def explain(self, state: ArrayLike) -> Explanation:
         """Return every possible action in a state with its value and what it loses to the best."""
-        row = self.problem.states(state)[0]
+        rows = self.problem.states(state)
+        if len(rows) != 1:
+            raise StateError(f"{len(rows)} states are given; one state is explained at a time; give one row")
+        row = rows[0]
         action = int(self.act(row)[0])
-        probability = float(self.distribution.mass(row)[0])
+        agrees = np.flatnonzero(self.distribution.agrees(row))
+        probability = float(self.distribution.probabilities[agrees].sum())
         scores = {action: float(self.values(row)[0])}
         if action >= self.problem.d or not self.problem.tests[action].on_arrival:
             scores |= self._decision_values(row)
             if probability > 0:
-                scores |= self._test_values(row)
+                scores |= self._test_values(row, agrees)
         best = max(scores.values())
         ranked = sorted(scores, key=lambda a: (-scores[a], a != action, a))
         return Explanation(action, probability, tuple(Alternative(a, scores[a], best - scores[a]) for a in ranked))
@@ -156,21 +161,24 @@ class Plan(ABC):
         Parameters
         ----------
         depth : int, optional
-            Cut below this many tests: deeper states get the decision that is best there.
+            Cut below this many tests (what is known on arrival does not count): deeper states get the decision
+            that is best there, and the values are those of the cut tree.
         """
         return Tree(self.problem, self._node(np.full(self.problem.d, np.nan), depth))
 
     def _node(self, row: FloatArray, depth: int | None) -> Node:
         why = self.explain(row)
-        action, value = why.action, float(self.values(row)[0])
-        if action < self.problem.d and depth is not None and depth <= 0:
+        reading = why.action < self.problem.d and self.problem.tests[why.action].on_arrival
+        if why.action >= self.problem.d or (depth is not None and depth <= 0 and not reading):
             actions, values = self.decider.decide(row)
-            action, value = int(actions[0]), float(values[0])
-        children: tuple[Node, ...] = ()
-        if action < self.problem.d:
-            below = None if depth is None else depth - 1
-            children = tuple(self._node(child, below) for child in self._after(row, action))
-        return Node(action, value, why.probability, why.alternatives, children)
+            return Node(int(actions[0]), float(values[0]), why.probability, why.alternatives)
+        below = depth if depth is None or reading else depth - 1
+        children = tuple(self._node(child, below) for child in self._after(row, why.action))
+        value = float(self.values(row)[0])
+        if why.probability > 0:
+            mean = sum(child.probability * child.value for child in children) / why.probability
+            value = mean - float(self.problem.costs(row)[0, why.action])
+        return Node(why.action, value, why.probability, why.alternatives, children)
 
     def _after(self, row: FloatArray, test: int) -> FloatArray:
         """Return the states after each outcome of a test, shape (k, d)."""
@@ -184,11 +192,19 @@ class Plan(ABC):
         mass = self.distribution.mass(after)
         return float(mass @ np.where(mass > 0, self.values(after), 0.0) / mass.sum())
 
-    def _test_values(self, row: FloatArray) -> dict[int, float]:
-        costs = self.problem.costs(row)[0]
-        return {
-            int(i): self._mean_after(row, int(i)) - float(costs[i]) for i in self.problem.operable if np.isnan(row[i])
-        }
+    def _test_values(self, row: FloatArray, agrees: IntArray) -> dict[int, float]:
+        """Return the value of running each remaining test; `agrees` are the support rows that agree with the state."""
+        tests = [int(i) for i in self.problem.operable if np.isnan(row[i])]
+        if not tests:
+            return {}
+        outcomes = self.distribution.support[agrees].astype(np.int64)
+        p, costs = self.distribution.probabilities[agrees], self.problem.costs(row)[0]
+        mass = [totals(outcomes[:, i], p, self.problem.tests[i].k) for i in tests]
+        after, flat = np.vstack([self._after(row, i) for i in tests]), np.concatenate(mass)
+        value = np.zeros(len(flat))
+        value[flat > 0] = self._values(after[flat > 0], flat[flat > 0])
+        parts = np.split(flat * value, np.cumsum([len(m) for m in mass])[:-1])
+        return {i: float(part.sum() / p.sum() - costs[i]) for i, part in zip(tests, parts, strict=True)}
 
     def _decision_values(self, row: FloatArray) -> dict[int, float]:
         if self.problem.reward.pooling is Pooling.MAXIMUM:

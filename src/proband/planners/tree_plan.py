@@ -34,7 +34,10 @@ Chooser = Callable[[Place], int | None]
 
 
 class TreePlan(Plan):
-    """A plan given by a tree; states off the tree are led back to it (see :class:`~proband.policies.Tree`)."""
+    """A plan given by a tree; states off the tree are led back to it (see :class:`~proband.policies.Tree`).
+
+    Without a bound of its own, `bound` is what perfect information would bring at no cost.
+    """
 
     def __init__(
         self, problem: Problem, distribution: Discrete, root: Node, *, method: str, bound: float | None = None
@@ -43,7 +46,8 @@ class TreePlan(Plan):
         self.method = method
         self.compact = Tree(problem, root)
         self.value = self.evaluation.value
-        self.bound = float("inf") if bound is None else max(bound, self.value)
+        best = self.decider.perfect_information() if bound is None else bound
+        self.bound = max(best, self.value)
 
     def act(self, states: ArrayLike) -> IntArray:
         """Return the tree's action in each state, shape (n,)."""

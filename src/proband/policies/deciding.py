@@ -60,6 +60,10 @@ class Decider:
                 actions[n], values[n] = self._nearest(rows[n])
         return actions, values
 
+    def perfect_information(self) -> float:
+        """Return the expected reward if every test that can be run were done at no cost: no policy earns more."""
+        return float(self.distribution.probabilities @ self.decide(self.distribution.support)[1])
+
     def values_of(self, state: ArrayLike) -> FloatArray:
         """Return the expected reward of every column of the payoff in one state: E[f(x, y) | s] for each y.
 

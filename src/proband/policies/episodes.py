@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from proband.errors import PolicyError
 from proband.problem import Problem
@@ -76,7 +77,7 @@ def follow(
     active = np.arange(n)
     for _ in range(len(problem.operable) + 1):
         tossed = () if coins is None else (coins[active],)
-        chosen = np.asarray(policy.act(states[active], *tossed), dtype=np.int64)
+        chosen = _as_actions(policy.act(states[active], *tossed), len(active))
         _check_actions(problem, states[active], chosen)
         testing = chosen < problem.d
         actions[active[~testing]] = chosen[~testing]
@@ -89,11 +90,21 @@ def follow(
     return Episodes(states, actions, costs, tests)
 
 
+def _as_actions(given: ArrayLike, n: int) -> IntArray:
+    actions = np.asarray(given)
+    if actions.shape != (n,) or (n and not np.issubdtype(actions.dtype, np.integer)):
+        raise PolicyError(
+            f"the policy gave {actions.dtype} of shape {actions.shape} for {n} states; it must give one integer for "
+            "each; correct the policy"
+        )
+    return actions.astype(np.int64)
+
+
 def _check_actions(problem: Problem, states: FloatArray, actions: IntArray) -> None:
     operable = np.zeros(problem.d, dtype=np.bool_)
     operable[problem.operable] = True
-    tests = np.minimum(actions, problem.d - 1)
-    allowed = operable[tests] & np.isnan(np.take_along_axis(states, np.maximum(tests, 0)[:, None], axis=1)[:, 0])
+    tests = np.clip(actions, 0, problem.d - 1)
+    allowed = operable[tests] & np.isnan(np.take_along_axis(states, tests[:, None], axis=1)[:, 0])
     wrong = np.where(actions < problem.d, ~allowed | (actions < 0), actions >= problem.d + problem.n_decisions)
     if wrong.any():
         n = int(np.flatnonzero(wrong)[0])

@@ -46,7 +46,8 @@ class FixedSet:
                     "holds tests that can; drop it"
                 )
         if distribution is None and {*self.order, *problem.context.tolist()} != set(range(problem.d)):
-            left_out = [test.name for i, test in enumerate(problem.tests) if i not in self.order]
+            seen = {*self.order, *problem.context.tolist()}
+            left_out = [test.name for i, test in enumerate(problem.tests) if i not in seen]
             raise PolicyError(
                 f"the tests {left_out} stay unknown; deciding without them needs a law; give a distribution"
             )

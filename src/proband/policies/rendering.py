@@ -2,85 +2,107 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from proband.policies.tree import Node, Tree
+from proband.vocabulary import FloatArray
 
 
 def text(tree: Tree) -> str:
     """Return the tree as indented lines; outcomes that cannot occur under the plan's law are marked."""
-    return "\n".join(_text_lines(tree, tree.root, "", ""))
+    return "\n".join(_text_lines(tree, _Branch(tree.root, tree.problem.state(), None, ""), "", ""))
 
 
 def mermaid(tree: Tree) -> str:
     """Return the tree as a Mermaid flowchart."""
     lines = ["flowchart LR"]
-    for number, node, parent, outcome in _walk(tree):
-        label = _quote(_label(tree, node))
-        lines.append(f"    n{number}[{label}]" if node.children else f"    n{number}([{label}])")
-        if parent is not None:
-            lines.append(f"    n{parent} -->|{_quote(_edge(node, outcome))}| n{number}")
+    for number, branch in _walk(tree):
+        label = _quote(_label(tree, branch))
+        lines.append(f"    n{number}[{label}]" if branch.node.children else f"    n{number}([{label}])")
+        if branch.parent is not None:
+            lines.append(f"    n{branch.parent} -->|{_quote(_edge(branch))}| n{number}")
     return "\n".join(lines)
 
 
 def dot(tree: Tree) -> str:
     """Return the tree in Graphviz' language."""
     lines = ["digraph policy {", "    rankdir=LR;", '    node [shape=box, fontname="sans-serif"];']
-    for number, node, parent, outcome in _walk(tree):
-        shape = "" if node.children else ", style=rounded"
-        lines.append(f"    n{number} [label={_escape(_label(tree, node))}{shape}];")
-        if parent is not None:
-            lines.append(f"    n{parent} -> n{number} [label={_escape(_edge(node, outcome))}];")
+    for number, branch in _walk(tree):
+        shape = "" if branch.node.children else ", style=rounded"
+        lines.append(f"    n{number} [label={_escape(_label(tree, branch))}{shape}];")
+        if branch.parent is not None:
+            lines.append(f"    n{branch.parent} -> n{number} [label={_escape(_edge(branch))}];")
     return "\n".join([*lines, "}"])
 
 
 FORMATS: dict[str, Callable[[Tree], str]] = {"text": text, "mermaid": mermaid, "dot": dot}
 
 
-def _walk(tree: Tree) -> Iterator[tuple[int, Node, int | None, str]]:
-    """Yield number, node, number of the parent and outcome that leads here, parents first."""
-    stack: list[tuple[Node, int | None, str]] = [(tree.root, None, "")]
+@dataclass(frozen=True)
+class _Branch:
+    """A node, what is known there, and how it is reached: the parent's number and the outcome."""
+
+    node: Node
+    state: FloatArray
+    parent: int | None
+    outcome: str
+
+    def below(self, tree: Tree, number: int | None) -> list[_Branch]:
+        if not self.node.children:
+            return []
+        branches, test = [], self.node.action
+        for b, (outcome, child) in enumerate(zip(tree.problem.tests[test].outcomes, self.node.children, strict=True)):
+            state = self.state.copy()
+            state[test] = b
+            branches.append(_Branch(child, state, number, outcome))
+        return branches
+
+
+def _walk(tree: Tree) -> Iterator[tuple[int, _Branch]]:
+    """Yield numbered branches, parents first."""
+    stack = [_Branch(tree.root, tree.problem.state(), None, "")]
     number = 0
     while stack:
-        node, parent, outcome = stack.pop()
-        yield number, node, parent, outcome
-        if node.children:
-            names = tree.problem.tests[node.action].outcomes
-            stack.extend(
-                (child, number, name) for name, child in reversed(list(zip(names, node.children, strict=True)))
-            )
+        branch = stack.pop()
+        yield number, branch
+        stack.extend(reversed(branch.below(tree, number)))
         number += 1
 
 
-def _text_lines(tree: Tree, node: Node, lead: str, below: str) -> Iterator[str]:
-    yield lead + _label(tree, node)
-    if not node.children:
-        return
-    outcomes = tree.problem.tests[node.action].outcomes
-    for b, (outcome, child) in enumerate(zip(outcomes, node.children, strict=True)):
-        last = b == len(outcomes) - 1
-        stem, rest = ("└─ ", "   ") if last else ("├─ ", "│  ")
-        yield from _text_lines(tree, child, f"{below}{stem}{_edge(child, outcome)}: ", below + rest)
+def _text_lines(tree: Tree, branch: _Branch, lead: str, below: str) -> Iterator[str]:
+    yield lead + _label(tree, branch)
+    children = branch.below(tree, None)
+    for child in children:
+        stem, rest = ("└─ ", "   ") if child is children[-1] else ("├─ ", "│  ")
+        yield from _text_lines(tree, child, f"{below}{stem}{_edge(child)}: ", below + rest)
 
 
-def _label(tree: Tree, node: Node) -> str:
-    name = tree.problem.action_name(node.action)
+def _label(tree: Tree, branch: _Branch) -> str:
+    problem, node = tree.problem, branch.node
+    name = problem.action_name(node.action)
     if node.children:
-        test = tree.problem.tests[node.action]
-        name += " (on arrival)" if test.on_arrival else f" ({test.cost:g}{_unit(tree)})"
-    return f"{name}  value {node.value:.4g}"
+        price = f"{problem.costs(branch.state)[0, node.action]:g} {problem.unit}".rstrip()
+        name += " (on arrival)" if problem.tests[node.action].on_arrival else f" ({price})"
+    return _plain(f"{name}  value {node.value:.4g}")
 
 
-def _unit(tree: Tree) -> str:
-    return f" {tree.problem.unit}" if tree.problem.unit else ""
+def _edge(branch: _Branch) -> str:
+    probability = branch.node.probability
+    return _plain(f"{branch.outcome} · ") + (f"{100 * probability:.3g} %" if probability > 0 else "never seen")
 
 
-def _edge(node: Node, outcome: str) -> str:
-    return f"{outcome} · {100 * node.probability:.3g} %" if node.probability > 0 else f"{outcome} · never seen"
+def _plain(label: str) -> str:
+    """Show control characters and line separators, which would break the line, as escapes."""
+    return "".join(
+        c.encode("unicode_escape").decode("ascii") if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c
+        for c in label
+    )
 
 
 def _quote(label: str) -> str:
-    return '"' + label.replace('"', "#quot;") + '"'
+    return '"' + label.replace("#", "#35;").replace('"', "#quot;") + '"'
 
 
 def _escape(label: str) -> str:

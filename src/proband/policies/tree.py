@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband import problem_files
-from proband.errors import PolicyError, ProbandError
+from proband.errors import PolicyError, ProbandError, StateError
 from proband.problem import Problem
 from proband.rewards import Match, Table, Unstated
 from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
@@ -94,7 +94,10 @@ class Tree:
 
     def node(self, state: ArrayLike) -> Node:
         """Return the node at which a state stands."""
-        [(node, _)] = self._visits(self.problem.states(state))
+        rows = self.problem.states(state)
+        if len(rows) != 1:
+            raise StateError(f"{len(rows)} states are given; one state stands at a node; give one row")
+        [(node, _)] = self._visits(rows)
         return node
 
     def nodes(self) -> Iterator[Node]:
@@ -107,7 +110,11 @@ class Tree:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as JSON, with the tests and decisions that it speaks of."""
-        Path(path).write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        try:
+            content = (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode()
+        except UnicodeEncodeError as error:
+            raise PolicyError(f"a name cannot be written as UTF-8 ({error.reason}); use whole characters") from error
+        Path(path).write_bytes(content)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -117,7 +124,7 @@ class Tree:
             return cls.from_dict(content)
         except OSError as error:
             raise PolicyError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise PolicyError(f"{path}: it is not JSON ({error}); give a file that proband wrote") from error
         except (KeyError, TypeError, AttributeError, ValueError, LookupError) as error:
             detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
@@ -165,7 +172,7 @@ class Tree:
             if node.children or node.action >= d + self.problem.n_decisions:
                 raise PolicyError(f"a leaf has action {node.action} and {len(node.children)} children; it must decide")
             return
-        test = self.problem.tests[node.action]
+        test = self.problem.tests[max(node.action, 0)]
         if node.action < 0 or node.action in done or not test.available or len(node.children) != test.k:
             raise PolicyError(
                 f"a node runs {test.name!r} with {len(node.children)} children; it must run an available test, once "

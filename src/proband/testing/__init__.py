@@ -1,4 +1,4 @@
-"""The public conformance kit: what every distribution, policy and planner must do, and an independent yardstick.
+"""The public conformance kit: what every distribution, policy, planner and agent must do, and an independent yardstick.
 
 Write your own planner, then ask the kit about it; it raises AssertionError with the instance that broke a rule.
 
@@ -10,6 +10,7 @@ Examples
 >>> check_planner(proband.plan, np.random.default_rng(1), instances=3)
 """
 
+from proband.testing.agents import check_agent
 from proband.testing.brute_force import BruteForce, exhaustive_value, perfect_information
 from proband.testing.distributions import check_distribution
 from proband.testing.planners import check_planner
@@ -19,6 +20,7 @@ from proband.testing.random_instances import REWARDS, random_distribution, rando
 __all__ = [
     "REWARDS",
     "BruteForce",
+    "check_agent",
     "check_distribution",
     "check_planner",
     "check_policy",

@@ -1,0 +1,225 @@
+"""Figures of experiments: cumulative regret against subjects, and final regret against a parameter.
+
+They draw curves that are already computed, from nothing but a table of results: means, spreads, slopes, and ratios to
+a baseline on the same instances. Colours can be told apart by colour-blind readers (Okabe and Ito), and lines differ
+in their dashes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from proband.figures.canvas import FAINT, INK, new_figure
+from proband.vocabulary import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC3377", "#56B4E9", "#7F7F7F", "#D55E00", "#000000")
+DASHES = ("-", (0, (6, 1.5)), "-", (0, (6, 1.5)), (0, (2, 1)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), ":")
+SMALL = 8.5
+LABELS = {"explore-then-commit": "explore-then-commit, knows T", "doubling-keep": "doubling, keeps its data"}
+"""What an agent is called in a figure, where it is not its name with spaces."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One agent's line.
+
+    Attributes
+    ----------
+    agent : str
+    x, mean, spread : FloatArray of shape (n,)
+        The band reaches from mean − spread to mean + spread.
+    slope : str
+        The fitted slope in log-log coordinates, as it is to be written.
+    """
+
+    agent: str
+    x: FloatArray
+    mean: FloatArray
+    spread: FloatArray
+    slope: str = ""
+
+    @property
+    def label(self) -> str:
+        """What the agent is called in the figure."""
+        return LABELS.get(self.agent, self.agent.replace("-", " "))
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is written beside the curves: the title, the line below it, the baseline's name, the parameter."""
+
+    title: str
+    subtitle: str
+    baseline: str
+    parameter: str = ""
+
+
+def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) -> Figure:
+    """Draw cumulative regret against subjects: linear, log-log with slopes, and relative to the baseline.
+
+    Examples
+    --------
+    >>> t = np.array([1.0, 10.0, 100.0])
+    >>> curve = Curve("explore-then-commit", t, t**0.5, 0.1 * t**0.5, "0.5")
+    >>> len(draw_regret([curve], [curve], Words("Title", "subtitle", "explore-then-commit")).axes)
+    3
+    """
+    figure = _figure(15.5, words)
+    linear, logarithmic, relative = figure.subplots(1, 3)
+    for n, curve in enumerate(regrets):
+        _draw(linear, curve, n)
+        _draw(logarithmic, curve, n)
+    _finish(linear, "Cumulative regret: mean ± sd", "subjects t (thousands)", "regret")
+    linear.xaxis.set_major_formatter(lambda x, _: f"{x / 1000:,.0f}")
+    linear.yaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    linear.set_xlim(0, max(curve.x[-1] for curve in regrets))
+    linear.set_ylim(0)
+    _label_ends(linear, regrets)
+    _finish(logarithmic, "In logarithms, with fitted slopes", "subjects t", "regret")
+    _logarithmic(logarithmic, regrets, shrink=10)
+    _legend(logarithmic)
+    _draw_ratios(relative, ratios, words)
+    _finish(relative, f"Relative to {words.baseline}: ± standard error", "subjects t", "ratio of mean regrets")
+    relative.set_xscale("log")
+    relative.set_xlim(max(64.0, min(curve.x[0] for curve in ratios)), max(curve.x[-1] for curve in ratios))
+    _label_ends(relative, ratios)
+    return figure
+
+
+def draw_sweep(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) -> Figure:
+    """Draw final regret against a parameter: in logarithms with slopes, and relative to the baseline.
+
+    Examples
+    --------
+    >>> size = np.array([4.0, 16.0, 64.0])
+    >>> curve = Curve("explore-then-commit", size, size ** (1 / 3), 0.1 * size, "0.333")
+    >>> len(draw_sweep([curve], [curve], Words("Title", "", "explore-then-commit", "size of the support")).axes)
+    2
+    """
+    figure = _figure(11.0, words)
+    logarithmic, relative = figure.subplots(1, 2)
+    for n, curve in enumerate(regrets):
+        _draw(logarithmic, curve, n, marker="o")
+    _finish(logarithmic, "Final regret: mean ± standard error, slopes", words.parameter, "regret")
+    _logarithmic(logarithmic, regrets, shrink=100)
+    _legend(logarithmic)
+    _draw_ratios(relative, ratios, words, marker="o")
+    _finish(relative, f"Relative to {words.baseline}: ± standard error", words.parameter, "ratio of mean regrets")
+    relative.set_xscale("log")
+    for axes in (logarithmic, relative):
+        _ticks(axes, regrets[0].x)
+    _label_ends(relative, ratios)
+    return figure
+
+
+def _figure(width: float, words: Words) -> Figure:
+    figure = new_figure(width, 4.9)
+    figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08, rect=(0, 0, 1, 0.88))
+    figure.text(0.012, 0.955, words.title, size=13, weight="bold", color=INK, va="center")
+    figure.text(0.012, 0.905, words.subtitle, size=SMALL + 0.5, color=INK, va="center")
+    return figure
+
+
+def _draw(axes: Axes, curve: Curve, n: int, *, marker: str = "") -> None:
+    """Draw one agent's line and band."""
+    colour, label = COLOURS[n % len(COLOURS)], curve.label + (f" (slope {curve.slope})" if curve.slope else "")
+    style = DASHES[n % len(DASHES)]
+    axes.plot(curve.x, curve.mean, color=colour, linestyle=style, marker=marker, markersize=4, label=label, zorder=3)
+    low = np.maximum(curve.mean - curve.spread, 1e-9)
+    axes.fill_between(curve.x, low, curve.mean + curve.spread, color=colour, alpha=0.16, linewidth=0, zorder=2)
+
+
+def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, *, marker: str = "") -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.axhline(1, color=FAINT, linewidth=1, zorder=1)
+    for n, curve in enumerate(ratios):
+        if curve.agent != words.baseline:
+            _draw(axes, curve, n, marker=marker)
+    axes.set_yscale("log")
+    shown = np.concatenate([curve.mean[curve.x >= 64] for curve in ratios])
+    shown = shown[shown > 0]
+    if shown.size:
+        axes.set_ylim(min(0.5, shown.min() / 1.4), max(2.0, shown.max() * 1.4))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _finish(axes: Axes, title: str, x: str, y: str) -> None:
+    axes.set_title(title, loc="left", size=10, weight="bold", color=INK)
+    axes.set_xlabel(x, color=INK)
+    axes.set_ylabel(y, color=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=SMALL)
+    axes.grid(color="#e6eaed", linewidth=0.6, zorder=0)
+
+
+def _logarithmic(axes: Axes, curves: Sequence[Curve], *, shrink: float) -> None:
+    """Set both scales, with room above the curves for the legend, down to a share of the smallest mean."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    means = np.concatenate([curve.mean for curve in curves])
+    means = means[means > 0]
+    if means.size:
+        axes.set_ylim(max(means.min() / 1.5, means.max() / 10 ** (2 + np.log10(shrink) * 2)), means.max() * 12)
+
+
+def _legend(axes: Axes) -> None:
+    axes.legend(frameon=False, fontsize=SMALL, loc="upper left", handlelength=2.6, borderaxespad=0.2)
+
+
+def _ticks(axes: Axes, x: FloatArray) -> None:
+    """Mark the values that were tried; large powers of two as such."""
+    from matplotlib.ticker import NullLocator
+
+    values = x if len(x) <= 7 else x[::2]
+    powers = values[-1] >= 2**10 and all(float(np.log2(value)).is_integer() for value in values)
+    names = [f"$2^{{{np.log2(value):.0f}}}$" if powers else f"{value:g}" for value in values]
+    axes.set_xticks(values, names)
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _label_ends(axes: Axes, curves: Sequence[Curve]) -> None:
+    """Write each agent's name at the right end of its line, moved apart where they would meet."""
+    if not curves:
+        return
+    ends = [(n, curve) for n, curve in enumerate(curves) if np.isfinite(curve.mean[-1]) and curve.mean[-1] > 0]
+    to_axes = axes.transData + axes.transAxes.inverted()
+    heights = [float(to_axes.transform((1.0, curve.mean[-1]))[1]) for _, curve in ends]
+    for (n, curve), height in zip(ends, _apart(heights, gap=0.085), strict=True):
+        axes.annotate(
+            curve.label.replace(", ", ",\n").replace(" completion", "\ncompletion"),
+            (1.0, height),
+            (5, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            color=COLOURS[n % len(COLOURS)],
+            size=SMALL,
+            va="center",
+            linespacing=0.95,
+            annotation_clip=False,
+        )
+
+
+def _apart(heights: Sequence[float], *, gap: float) -> list[float]:
+    """Move heights apart, in their order, until neighbours are `gap` from each other."""
+    order = np.argsort(heights)
+    placed = np.clip(np.array(heights, dtype=np.float64)[order], 0.0, 1.0)
+    for _ in range(100):
+        for n in range(1, len(placed)):
+            short = gap - (placed[n] - placed[n - 1])
+            if short > 0:
+                placed[n - 1 : n + 1] += (-short / 2, short / 2)
+        placed += max(0.0, -placed.min(initial=0.0))
+    result = np.empty(len(placed))
+    result[order] = placed
+    return [float(height) for height in result]

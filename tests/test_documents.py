@@ -1,0 +1,84 @@
+"""What the documents show is true: their code runs, their examples load, their fields are all there."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proband import Problem, problem_files
+from proband.cli import main
+from proband.instances import PACKAGED, packaged_problem
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROBLEM_FILES = (ROOT / "docs" / "problem-files.md").read_text(encoding="utf-8")
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_readmes_library_example_prints_what_it_says() -> None:
+    [code], [expected] = blocks(README, "python"), blocks(README, "text")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "README.md", "exec"), {})
+    assert printed.getvalue() == expected
+
+
+def test_the_readmes_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    [lines] = blocks(README, "console")
+    assert len(lines.splitlines()) == 5
+    for line in lines.splitlines():
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "proband"
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert not stop.value.code, line
+
+
+def test_the_problem_file_in_the_documentation_loads(tmp_path: Path) -> None:
+    whole, _ = blocks(PROBLEM_FILES, "toml")
+    (tmp_path / "short.toml").write_text(whole)
+    assert Problem.load(tmp_path / "short.toml").name == "Bolts, in short"
+
+
+def test_the_reward_in_the_documentation_is_read_as_it_says(tmp_path: Path) -> None:
+    whole, reward = blocks(PROBLEM_FILES, "toml")
+    tensile = '[[tests]]\nname = "tensile strength"\ncost = 1.0\noutcomes = ["sufficient", "low"]\n'
+    (tmp_path / "two.toml").write_text(whole.partition("[reward]")[0] + tensile + reward)
+    utilities = Problem.load(tmp_path / "two.toml").reward.utilities  # type: ignore[attr-defined]
+    assert utilities[1].tolist() == [[-60, -1], [-60, -1]]
+    assert utilities[0].tolist() == [[6, -2], [-30, -1]]
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_every_field_of_a_problem_file_is_documented(name: str) -> None:
+    def keys(content: Any) -> set[str]:
+        if isinstance(content, list):
+            return set().union(*map(keys, content))
+        if not isinstance(content, dict):
+            return set()
+        inner = (value for key, value in content.items() if key not in ("when", "value"))
+        return set(content) | set().union(*map(keys, inner))
+
+    problem = packaged_problem(name)
+    fields = problem_files.Fields(problem.tests, problem.decisions, problem.reward, problem.name, problem.unit)
+    for key in keys(problem_files.to_dict(fields)):
+        assert f"| `{key}` |" in PROBLEM_FILES
+    assert f"| `{name}` |" in PROBLEM_FILES
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"

@@ -1,0 +1,603 @@
+"""Every rule of a problem file is broken once; every good file comes back as it went."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proband import Problem, Test, problem_files
+from proband.errors import ProblemError, ProblemFileError
+from proband.rewards import Match, Table, Unstated
+from proband.testing import random_problem
+
+TEST = '[[tests]]\nname = "crack"\ncost = 2.0\noutcomes = ["none", "deep"]'
+CHEAP = '[[tests]]\nname = "visual"\ncost = 0.1'
+UTILITIES = """utilities = [
+    { when = { crack = "none" }, value = { pass = 1, fail = 0 } },
+    { when = { crack = "deep" }, value = { pass = -20, fail = 0 } },
+]"""
+REWARD = f'[reward]\nkind = "table"\ntargets = ["crack"]\n{UTILITIES}'
+HEAD = 'schema = 1\ndecisions = ["pass", "fail"]'
+
+
+def document(head: str = HEAD, tests: str = TEST, reward: str = REWARD) -> str:
+    return f"{head}\n{tests}\n{reward}\n"
+
+
+def _test(line: str, name: str = "crack") -> str:
+    return f'[[tests]]\nname = "{name}"\n{line}'
+
+
+def table_with(lines: str) -> str:
+    return f'[reward]\nkind = "table"\n{lines}'
+
+
+def utilities_with(entries: str) -> str:
+    return table_with(f'targets = ["crack"]\nutilities = [{entries}]')
+
+
+BIG = "1" + "0" * 400
+
+RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    # The whole file
+    "no TOML": ("schema = ", "", ("not valid TOML", "end of document", "correct that place")),
+    "a number of thousands of digits": (
+        f"schema = 1{'0' * 5000}",
+        "",
+        ("not valid TOML", "correct that place"),
+    ),
+    "too deeply nested": (f"schema = {'[' * 20000}", "", ("not valid TOML", "correct that place")),
+    "a key twice": ("schema = 1\nschema = 1", "", ("not valid TOML",)),
+    "empty": ("", "schema", ("missing", "required", "add it")),
+    "unknown field": (
+        document(f'{HEAD}\nunits = "EUR"'),
+        "units",
+        ("no such field", "known are schema", "did you mean 'unit'?"),
+    ),
+    "unknown field like no other": (document(f"{HEAD}\nzzz = 1"), "zzz", ("no such field", "remove it")),
+    # schema, name, unit, decisions
+    "schema missing": (document('decisions = ["pass", "fail"]'), "schema", ("missing", "add it")),
+    "schema of tomorrow": (
+        document('schema = 2\ndecisions = ["pass", "fail"]'),
+        "schema",
+        ("it is 2", "reads 1", "set schema = 1"),
+    ),
+    "schema as text": (document('schema = "1"'), "schema", ("it is '1'", "a whole number")),
+    "schema as truth": (document("schema = true"), "schema", ("it is True", "a whole number")),
+    "schema as float": (document("schema = 1.0"), "schema", ("it is 1.0", "a whole number")),
+    "name as number": (document(f"{HEAD}\nname = 5"), "name", ("it is 5", "a text")),
+    "unit as number": (document(f"{HEAD}\nunit = 5"), "unit", ("it is 5", "a text")),
+    "decisions as text": (document('schema = 1\ndecisions = "pass"'), "decisions", ("it is 'pass'", "a list")),
+    "decisions of numbers": (document("schema = 1\ndecisions = [1, 2]"), "decisions", ("[1, 2]", "in quotes")),
+    "decisions of lists": (document('schema = 1\ndecisions = [["a"]]'), "decisions", ("in quotes",)),
+    "decisions repeat": (
+        document('schema = 1\ndecisions = ["pass", "fail", "pass"]'),
+        "decisions",
+        ("['pass'] appear more than once", "rename them"),
+    ),
+    "empty decision": (
+        document('schema = 1\ndecisions = [""]', TEST, utilities_with('{ value = { "" = 1 } }')),
+        "decisions",
+        ("a name is empty", "fill it in"),
+    ),
+    "decisions missing": (
+        document("schema = 1", TEST, utilities_with("{ value = { } }")),
+        "reward",
+        ("decisions are missing", "name one or more"),
+    ),
+    # tests
+    "tests missing": (document(tests=""), "tests", ("missing", "add it")),
+    "tests empty": (
+        document(f"{HEAD}\ntests = []", "", REWARD),
+        "tests",
+        ("it is empty", "one or more tests", "add [[tests]]"),
+    ),
+    "tests as table": (document(tests='[tests]\nname = "crack"'), "tests", ("must be a list",)),
+    "tests as numbers": (document(f"{HEAD}\ntests = [1]", ""), "tests[0]", ("it is 1", "write [[tests]]")),
+    "tests repeat": (
+        document(tests=f"{TEST}\n{TEST}"),
+        "tests",
+        ("['crack'] appear more than once", "rename them"),
+    ),
+    "test without name": (document(tests="[[tests]]\ncost = 1"), "tests[0].name", ("missing", "add it")),
+    "test with a number for a name": (
+        document(tests="[[tests]]\nname = 1\ncost = 1"),
+        "tests[0].name",
+        ("it is 1", "a text"),
+    ),
+    "test with an empty name": (document(tests=_test("cost = 1", "")), "tests[0]", ("non-empty text",)),
+    "test without cost": (
+        document(tests=f"{TEST}\n{_test('', 'visual')}"),
+        "tests[1].cost",
+        ("test 'visual' has no cost", "add it"),
+    ),
+    "test with an unknown field": (
+        document(tests=_test("price = 1")),
+        "tests[0].price",
+        ("no such field", "known are name, cost"),
+    ),
+    "test with a misspelt field": (
+        document(tests=_test("cost = 1\nonarrival = true")),
+        "tests[0].onarrival",
+        ("did you mean 'on_arrival'?",),
+    ),
+    "cost as text": (document(tests=_test('cost = "1"')), "tests[0].cost", ("it is '1'", "a number")),
+    "cost as truth": (document(tests=_test("cost = true")), "tests[0].cost", ("it is True", "a number")),
+    "cost as date": (document(tests=_test("cost = 2024-01-01")), "tests[0].cost", ("a number",)),
+    "cost negative": (document(tests=_test("cost = -1")), "tests[0]", ("cost is -1", "0 or more")),
+    "cost NaN": (document(tests=_test("cost = nan")), "tests[0]", ("cost is nan", "finite")),
+    "cost infinite": (document(tests=_test("cost = inf")), "tests[0]", ("cost is inf", "finite")),
+    "cost of hundreds of digits": (document(tests=_test(f"cost = {BIG}")), "tests[0]", ("finite",)),
+    "outcomes as text": (
+        document(tests=_test('cost = 1\noutcomes = "ok"')),
+        "tests[0].outcomes",
+        ("it is 'ok'", "a list"),
+    ),
+    "outcomes of truths": (
+        document(tests=_test("cost = 1\noutcomes = [true, false]")),
+        "tests[0]",
+        ("outcomes are [True, False]", "non-empty texts"),
+    ),
+    "outcomes empty": (document(tests=_test("cost = 1\noutcomes = []")), "tests[0]", ("one or more",)),
+    "outcomes repeat": (
+        document(tests=_test('cost = 1\noutcomes = ["a", "a"]')),
+        "tests[0]",
+        ("repeat a name", "rename one"),
+    ),
+    "outcome empty": (
+        document(tests=_test('cost = 1\noutcomes = ["a", ""]')),
+        "tests[0]",
+        ("non-empty texts",),
+    ),
+    "group as number": (document(tests=_test("cost = 1\ngroup = 1")), "tests[0].group", ("a text",)),
+    "group empty": (
+        document(tests=_test('cost = 1\ngroup = ""\ngroup_cost = 0')),
+        "tests[0]",
+        ("group is ''", "non-empty text"),
+    ),
+    "group without its cost": (
+        document(tests=_test('cost = 1\ngroup = "g"')),
+        "tests[0]",
+        ("go together", "give both, or neither"),
+    ),
+    "group_cost without group": (
+        document(tests=_test("cost = 1\ngroup_cost = 0.5")),
+        "tests[0]",
+        ("go together",),
+    ),
+    "group_cost as text": (
+        document(tests=_test('cost = 1\ngroup = "g"\ngroup_cost = "x"')),
+        "tests[0].group_cost",
+        ("it is 'x'", "a number"),
+    ),
+    "group_cost above cost": (
+        document(tests=_test('cost = 1\ngroup = "g"\ngroup_cost = 2')),
+        "tests[0]",
+        ("exceeds cost", "swap them"),
+    ),
+    "group_cost negative": (
+        document(tests=_test('cost = 1\ngroup = "g"\ngroup_cost = -2')),
+        "tests[0]",
+        ("group_cost is -2", "0 or more"),
+    ),
+    "on_arrival as text": (
+        document(tests=_test('on_arrival = "yes"')),
+        "tests[0].on_arrival",
+        ("it is 'yes'", "true or false"),
+    ),
+    "available as number": (
+        document(tests=_test("cost = 1\navailable = 1")),
+        "tests[0].available",
+        ("it is 1", "true or false"),
+    ),
+    "on_arrival and unavailable": (
+        document(tests=_test("on_arrival = true\navailable = false")),
+        "tests[0]",
+        ("on_arrival is true and available is false", "drop one"),
+    ),
+    "on_arrival with a cost": (
+        document(tests=_test("on_arrival = true\ncost = 1")),
+        "tests[0]",
+        ("known on arrival", "drop cost and group"),
+    ),
+    "on_arrival with a group": (
+        document(tests=_test('on_arrival = true\ngroup = "g"\ngroup_cost = 0')),
+        "tests[0]",
+        ("known on arrival", "drop cost and group"),
+    ),
+    # reward
+    "reward missing": (document(reward=""), "reward", ("missing", "add it")),
+    "reward as text": (document(f'{HEAD}\nreward = "match"', TEST, ""), "reward", ("a table",)),
+    "reward with an unknown field": (
+        document(reward='[reward]\nkind = "table"\ntarget = ["crack"]'),
+        "reward.target",
+        ("no such field", "did you mean 'targets'?"),
+    ),
+    "reward without kind": (document(reward='[reward]\ntargets = ["crack"]'), "reward.kind", ("missing",)),
+    "kind as number": (document(reward="[reward]\nkind = 1"), "reward.kind", ("it is 1", "a text")),
+    "kind unknown": (
+        document(reward='[reward]\nkind = "entropy"'),
+        "reward.kind",
+        ("it is 'entropy'", "kinds are table, match", "choose one"),
+    ),
+    "targets missing": (document(reward=table_with(UTILITIES)), "reward.targets", ("missing or empty", "add it")),
+    "targets empty": (
+        document(reward=table_with(f"targets = []\n{UTILITIES}")),
+        "reward.targets",
+        ("missing or empty", "add it"),
+    ),
+    "targets as text": (
+        document(reward=table_with(f'targets = "crack"\n{UTILITIES}')),
+        "reward.targets",
+        ("it is 'crack'", "a list"),
+    ),
+    "targets unknown": (
+        document(reward=table_with(f'targets = ["crak"]\n{UTILITIES}')),
+        "reward.targets",
+        ("['crak'] are no tests", "name tests of ['crack']"),
+    ),
+    "targets of lists": (
+        document(reward=table_with(f'targets = [["crack"]]\n{UTILITIES}')),
+        "reward.targets",
+        ("are no tests", "correct them"),
+    ),
+    "targets repeat": (
+        document(reward=table_with(f'targets = ["crack", "crack"]\n{UTILITIES}')),
+        "reward.targets",
+        ("['crack'] appear more than once",),
+    ),
+    "utilities missing": (
+        document(reward=table_with('targets = ["crack"]')),
+        "reward.utilities",
+        ("missing or empty", "add it"),
+    ),
+    "utilities empty": (document(reward=utilities_with("")), "reward.utilities", ("missing or empty",)),
+    "utilities as table": (
+        document(reward=table_with('targets = ["crack"]\nutilities = { a = 1 }')),
+        "reward.utilities",
+        ("a list",),
+    ),
+    "utility as number": (
+        document(reward=utilities_with("1")),
+        "reward.utilities[0]",
+        ("it is 1", "a table with when and value", "write both"),
+    ),
+    "utility with an unknown field": (
+        document(reward=utilities_with("{ values = { } }")),
+        "reward.utilities[0].values",
+        ("no such field", "did you mean 'value'?"),
+    ),
+    "utility without value": (
+        document(reward=utilities_with('{ when = { crack = "none" } }')),
+        "reward.utilities[0].value",
+        ("missing", "add it"),
+    ),
+    "when as text": (
+        document(reward=utilities_with('{ when = "none", value = { pass = 1, fail = 0 } }')),
+        "reward.utilities[0].when",
+        ("it is 'none'", "a table"),
+    ),
+    "value as number": (
+        document(reward=utilities_with('{ when = { crack = "none" }, value = 1 }')),
+        "reward.utilities[0].value",
+        ("it is 1", "a table"),
+    ),
+    "when another test": (
+        document(tests=f"{TEST}\n{CHEAP}", reward=utilities_with('{ when = { visual = "0" }, value = { } }')),
+        "reward.utilities[0].when.visual",
+        ("'visual' is not a target of the reward", "known are crack", "correct it"),
+    ),
+    "when an unknown outcome": (
+        document(reward=utilities_with('{ when = { crack = "wide" }, value = { pass = 1, fail = 0 } }')),
+        "reward.utilities[0].when.crack",
+        ("it is 'wide'", "outcomes are none, deep", "choose one"),
+    ),
+    "when a number": (
+        document(reward=utilities_with("{ when = { crack = 0 }, value = { pass = 1, fail = 0 } }")),
+        "reward.utilities[0].when.crack",
+        ("it is 0", "outcomes are none, deep"),
+    ),
+    "when a list": (
+        document(reward=utilities_with('{ when = { crack = ["none"] }, value = { pass = 1, fail = 0 } }')),
+        "reward.utilities[0].when.crack",
+        ("outcomes are none, deep",),
+    ),
+    "value of an unknown decision": (
+        document(reward=utilities_with("{ value = { pass = 1, fail = 0, keep = 2 } }")),
+        "reward.utilities[0].value.keep",
+        ("'keep' is not a decision", "known are pass, fail"),
+    ),
+    "value of a decision missing": (
+        document(reward=utilities_with("{ value = { pass = 1 } }")),
+        "reward.utilities[0].value.fail",
+        ("it is None", "a finite number", "give the utility"),
+    ),
+    "value as text": (
+        document(reward=utilities_with('{ value = { pass = "1", fail = 0 } }')),
+        "reward.utilities[0].value.pass",
+        ("it is '1'", "a finite number"),
+    ),
+    "value as truth": (
+        document(reward=utilities_with("{ value = { pass = true, fail = 0 } }")),
+        "reward.utilities[0].value.pass",
+        ("it is True", "a finite number"),
+    ),
+    "value NaN": (
+        document(reward=utilities_with("{ value = { pass = nan, fail = 0 } }")),
+        "reward.utilities[0].value.pass",
+        ("it is nan", "a finite number"),
+    ),
+    "value infinite": (
+        document(reward=utilities_with("{ value = { pass = 1, fail = -inf } }")),
+        "reward.utilities[0].value.fail",
+        ("it is -inf", "a finite number"),
+    ),
+    "value of hundreds of digits": (
+        document(reward=utilities_with(f"{{ value = {{ pass = {BIG}, fail = 0 }} }}")),
+        "reward.utilities[0].value.pass",
+        ("a finite number",),
+    ),
+    "combination not covered": (
+        document(reward=utilities_with('{ when = { crack = "none" }, value = { pass = 1, fail = 0 } }')),
+        "reward.utilities",
+        ("no entry covers {'crack': 'deep'}", "every combination needs one", "add it"),
+    ),
+    "match with decisions": (
+        document(reward='[reward]\nkind = "match"'),
+        "reward",
+        ("decisions are ['pass', 'fail']", "leave decisions out"),
+    ),
+    "match with targets": (
+        document("schema = 1", reward='[reward]\nkind = "match"\ntargets = ["crack"]'),
+        "reward.targets",
+        ("a match reward has no such field", "remove it"),
+    ),
+    "match with utilities": (
+        document("schema = 1", reward='[reward]\nkind = "match"\nutilities = []'),
+        "reward.utilities",
+        ("a match reward has no such field",),
+    ),
+    "match over too many vectors": (
+        document(
+            "schema = 1",
+            "\n".join(_test("cost = 1", f"t{i}") for i in range(70)),
+            '[reward]\nkind = "match"',
+        ),
+        "reward",
+        ("2^62", "fewer target tests"),
+    ),
+    "unstated with targets": (
+        document(reward='[reward]\nkind = "unstated"\ntargets = ["crack"]'),
+        "reward.targets",
+        ("an unstated reward has no such field",),
+    ),
+    "unstated without decisions": (
+        document("schema = 1", reward='[reward]\nkind = "unstated"'),
+        "reward",
+        ("decisions are missing",),
+    ),
+}
+
+
+@pytest.mark.parametrize("key", ["when", "value"])
+def test_a_dictionary_with_a_list_for_a_table(key: str) -> None:
+    entry = {"when": {}, "value": {"y": 1}, key: []}
+    content = {
+        "schema": 1,
+        "decisions": ["y"],
+        "tests": [{"name": "a", "cost": 1}],
+        "reward": {"kind": "table", "targets": ["a"], "utilities": [entry]},
+    }
+    with pytest.raises(ProblemFileError, match=rf"reward\.utilities\[0\]\.{key}: it is \[\]"):
+        problem_files.from_dict(content)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_is_answered_by_file_key_rule_and_remedy(rule: str, tmp_path: Path) -> None:
+    text, key, fragments = RULES[rule]
+    path = tmp_path / "problem.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ProblemFileError) as caught:
+        Problem.load(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: {key}: " if key else f"{path}: ")
+    for fragment in fragments:
+        assert fragment in message
+    assert len(message) < 3000
+
+
+def test_the_plain_document_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    path.write_text(document(), encoding="utf-8")
+    problem = Problem.load(path)
+    assert problem == Problem(
+        [Test("crack", 2.0, outcomes=("none", "deep"))],
+        ["pass", "fail"],
+        Table(["crack"], [[1, 0], [-20, 0]]),
+    )
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ProblemFileError, match=r"nowhere.toml: it cannot be read \(No such file.*check the path"):
+        Problem.load(tmp_path / "nowhere.toml")
+    with pytest.raises(ProblemFileError, match="cannot be read"):
+        Problem.load(tmp_path)
+
+
+def test_a_file_in_another_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    path.write_bytes(document(f'{HEAD}\nname = "Prüfung"').encode("latin-1"))
+    with pytest.raises(ProblemFileError, match=r"not UTF-8 text.*save it as UTF-8"):
+        Problem.load(path)
+
+
+def test_a_byte_order_mark_and_windows_lines_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + document().replace("\n", "\r\n").encode())
+    assert Problem.load(str(path)).decisions == ("pass", "fail")
+
+
+def test_costs_may_be_left_out_where_nothing_is_run(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    tests = "\n".join([TEST, _test("on_arrival = true", "age"), _test("available = false", "gold")])
+    path.write_text(document(tests=tests), encoding="utf-8")
+    problem = Problem.load(path)
+    assert [(test.on_arrival, test.available, test.cost) for test in problem.tests[1:]] == [
+        (True, True, 0.0),
+        (False, False, 0.0),
+    ]
+
+
+def test_the_first_entry_that_covers_a_combination_counts(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    reward = """[reward]
+    kind = "table"
+    targets = ["crack", "visual"]
+    utilities = [
+        { when = { visual = "1", crack = "deep" }, value = { pass = -9, fail = 3 } },
+        { when = { crack = "deep" }, value = { pass = -1, fail = 2 } },
+        { value = { pass = 1, fail = 0 } },
+    ]"""
+    path.write_text(document(tests=f"{TEST}\n{CHEAP}", reward=reward), encoding="utf-8")
+    loaded = Problem.load(path).reward
+    assert isinstance(loaded, Table)
+    assert loaded.utilities.tolist() == [[[1, 0], [1, 0]], [[-1, 2], [-9, 3]]]
+
+
+def test_a_function_stays_in_the_program(tmp_path: Path, problem: Problem) -> None:
+    own = Problem(problem.tests, problem.decisions, lambda x, y: x[:, 0])
+    with pytest.raises(ProblemError, match="the reward is Function; a file holds a table or a match only"):
+        own.save(tmp_path / "x.toml")
+    unstated = Problem(problem.tests, problem.decisions, Unstated())
+    unstated.save(tmp_path / "x.toml")
+    assert Problem.load(tmp_path / "x.toml") == unstated
+
+
+def test_a_source_begins_messages_about_dictionaries() -> None:
+    with pytest.raises(ProblemFileError, match=r"^here: schema: "):
+        problem_files.from_dict({}, source="here")
+
+
+ODD_NAMES = [
+    "größe 大 🔩",
+    'say "hi"',
+    "it's",
+    "back\\slash",
+    "dots.and.more",
+    "key = value # no comment",
+    " leading and trailing ",
+    "line\nbreak",
+    "carriage\r\nreturn",
+    "tab\tbed",
+    "bell\x07 null\x00 delete\x7f escape\x1b next\x85",
+    "line\u2028paragraph\u2029",
+    "\ufeffmark",
+    '[brackets] {braces} \'quotes\' """',
+    "true",
+    "-1",
+    "\\u0041",
+    "astral \U0010ffff",
+]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_odd_names_round_trip(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    problem = Problem(
+        [
+            Test(name, 1.5, outcomes=(name, name + "2"), group=name, group_cost=0.25),
+            Test(name + "2", on_arrival=True),
+            Test(name + "3", 1e-9, available=False),
+        ],
+        [name, name + "!"],
+        Table([name, name + "3"], np.arange(8).reshape(2, 2, 2) / 7),
+        name=name,
+        unit=name,
+    )
+    problem.save(path)
+    assert Problem.load(path) == problem
+
+
+def test_half_a_surrogate_is_refused(tmp_path: Path) -> None:
+    problem = Problem([Test("\ud800", 1.0)], reward=Match())
+    with pytest.raises(ProblemError, match="UTF-8"):
+        problem.save(tmp_path / "x.toml")
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(str.strip)
+PRICES = st.floats(0, 1e12)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    names = draw(st.lists(TEXTS, min_size=1, max_size=4, unique=True))
+    tests = []
+    for name in names:
+        outcomes = draw(st.lists(TEXTS, min_size=1, max_size=3, unique=True))
+        kind = draw(st.integers(0, 3))
+        cost = draw(PRICES)
+        if kind == 0:
+            tests.append(Test(name, outcomes=outcomes, on_arrival=True))
+        elif kind == 1:
+            tests.append(Test(name, cost, outcomes=outcomes, available=False))
+        elif kind == 2:
+            tests.append(Test(name, cost, outcomes=outcomes, group=draw(TEXTS), group_cost=cost / 3))
+        else:
+            tests.append(Test(name, cost, outcomes=outcomes))
+    title, unit = draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=8)), draw(TEXTS)
+    if draw(st.booleans()):
+        return Problem(tests, reward=Match(), name=title, unit=unit)
+    decisions = draw(st.lists(TEXTS, min_size=1, max_size=3, unique=True))
+    targets = draw(st.lists(st.sampled_from(tests), min_size=1, max_size=3, unique_by=lambda test: test.name))
+    shape = (*(test.k for test in targets), len(decisions))
+    size = int(np.prod(shape))
+    numbers = draw(st.lists(st.floats(-1e300, 1e300), min_size=size, max_size=size))
+    reward = Table([test.name for test in targets], np.reshape(numbers, shape))
+    return Problem(tests, decisions, reward, name=title, unit=unit)
+
+
+@given(problems())
+def test_any_problem_round_trips(tmp_path_factory: pytest.TempPathFactory, problem: Problem) -> None:
+    path = tmp_path_factory.mktemp("problems") / "problem.toml"
+    problem.save(path)
+    again = Problem.load(path)
+    assert again == problem
+    assert hash(again) == hash(problem)
+
+
+@pytest.mark.parametrize("kind", ["table", "match"])
+def test_random_problems_round_trip(kind: str, tmp_path: Path, rng: np.random.Generator) -> None:
+    for _ in range(20):
+        problem = random_problem(rng, kind=kind)
+        problem.save(tmp_path / "problem.toml")
+        assert Problem.load(tmp_path / "problem.toml") == problem
+        fields = problem_files.Fields(problem.tests, problem.decisions, problem.reward, problem.name, problem.unit)
+        assert problem_files.from_dict(problem_files.to_dict(fields)) == fields
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["schema", "tests", "reward", "decisions", "name", "cost", "kind", "targets"]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_no_structure_crashes_the_reader(content: object) -> None:
+    for given_content in (content, {"schema": 1, "tests": content, "reward": content}):
+        if not isinstance(given_content, dict):
+            continue
+        try:
+            problem_files.from_dict(given_content)
+        except ProblemFileError:
+            continue
