@@ -1,15 +1,19 @@
 """The doubling trick (Section 2 of the paper): batches of 1, 2, 4, ... subjects, each with an agent of its own.
 
 An agent that needs the horizon becomes one that does not: in each batch a fresh agent is told the length of the
-batch. As in the paper every batch starts afresh; the variant that keeps its data hands all complete subjects of
-earlier batches to the new agent before its first subject.
+batch. As in the paper every batch starts afresh; the variant that keeps its data hands the explored subjects of
+earlier batches to the new agent before its first subject. Explored are those on whom every test was run whatever it
+showed: subjects that a plan happened to test completely would bias the law (``docs/estimators.md``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from proband.agents.agent import Agent
+from proband.policies import FixedSet
 from proband.vocabulary import Policy, Records
 
 
@@ -21,7 +25,7 @@ class Doubling:
     make : callable
         Builds an agent from a horizon.
     keep : bool, default False
-        Hand the complete subjects of earlier batches to each new agent.
+        Hand the explored subjects of earlier batches to each new agent.
 
     Examples
     --------
@@ -53,13 +57,25 @@ class Doubling:
 
     def learn(self, records: Records) -> None:
         """Teach the batch's agent, and begin the next batch when it is over."""
+        if self.keep and _runs_everything(self.agent.policy()):
+            self._kept.append(records)
         self.agent.learn(records)
-        if self.keep and records.is_complete.any():
-            self._kept.append(records.complete())
         self.left -= records.n
+        if self.left > 0:
+            return
         while self.left <= 0:
             self.batch *= 2
             self.left += self.batch
-            self.agent = self._make(self.batch)
-            for kept in self._kept:
-                self.agent.learn(kept)
+        self.agent = self._make(self.batch)
+        if self._kept:
+            self._kept = [_joined(self._kept)]
+            self.agent.learn(self._kept[0])
+
+
+def _runs_everything(policy: Policy) -> bool:
+    """Return whether a policy runs every test that can be run, whatever the tests show."""
+    return isinstance(policy, FixedSet) and set(policy.order) == set(policy.problem.operable.tolist())
+
+
+def _joined(kept: list[Records]) -> Records:
+    return Records(np.vstack([k.outcomes for k in kept]), np.concatenate([k.counts for k in kept]))

@@ -7,11 +7,9 @@ or estimated by the number of distinct outcome vectors seen so far.
 
 from __future__ import annotations
 
-import math
-
-from proband.agents.agent import FOREVER
+from proband.agents.agent import FOREVER, fully_tested, shows_unavailable
 from proband.errors import AgentError
-from proband.estimators import CompleteCases, Likelihood
+from proband.estimators import CompleteCases, Likelihood, Observations
 from proband.estimators.estimator import CountingEstimator
 from proband.planners import plan
 from proband.policies import test_everything
@@ -37,8 +35,8 @@ class ExploreThenCommit:
     Notes
     -----
     Records that come before the first subject (history, or the data that :class:`~proband.agents.doubling.Doubling`
-    keeps) count towards N. Where a test is unavailable, its outcomes come from history alone, and the law is the
-    likelihood's in place of the empirical one.
+    keeps) count towards N; subjects whose tests were not all run do not. Where a test is unavailable, its outcomes
+    come from history alone, and the law is the likelihood's in place of the empirical one.
 
     Examples
     --------
@@ -62,15 +60,20 @@ class ExploreThenCommit:
             if value is not None and (value != int(value) or value < (0 if name == "explore" else 1)):
                 raise AgentError(f"{name} is {value}; it must be a whole number above 0; correct it")
         self.problem = problem
-        self.horizon = horizon
-        self.support_size = problem.size if support_size is None else support_size
+        self.horizon = int(horizon)
+        self.support_size = problem.size if support_size is None else int(support_size)
         self.estimate_support = estimate_support
         self.explore = explore
-        self.estimator: CountingEstimator = (
-            CompleteCases(problem) if self._all_available and explore != 0 else Likelihood(problem)
-        )
+        self.observations = Observations(problem)
         self.seen = 0
         self._policy = self._next_policy()
+
+    def estimator(self) -> CountingEstimator:
+        """Return the estimator of the law from all that was learned, in an order that does not depend on calls."""
+        kind = CompleteCases if self._all_available and self.explore != 0 else Likelihood
+        estimator: CountingEstimator = kind(self.problem)
+        estimator.update_counts(self.observations.rows, self.observations.counts)
+        return estimator
 
     @property
     def _all_available(self) -> bool:
@@ -81,7 +84,7 @@ class ExploreThenCommit:
         """N: how many subjects are tested completely."""
         if self.explore is not None:
             return min(self.explore, self.horizon)
-        size = max(1, len(self.estimator.observations)) if self.estimate_support else self.support_size
+        size = max(1, int(self.observations.is_complete.sum())) if self.estimate_support else self.support_size
         return min(exploration_length(size, self.horizon), self.horizon)
 
     @property
@@ -100,14 +103,15 @@ class ExploreThenCommit:
         """Count complete subjects while exploring; afterwards learn nothing, as in the paper."""
         if self.seen >= self.exploration:
             return
-        self.estimator.update(records)
-        self.seen += records.n
-        self._policy = self._next_policy()
+        self.observations.add(records.outcomes, records.counts)
+        self.seen += int(records.counts[fully_tested(self.problem, records.outcomes)].sum())
+        if self.seen >= self.exploration or shows_unavailable(self.problem, records):
+            self._policy = self._next_policy()
 
     def _next_policy(self) -> Policy:
         if self.seen < self.exploration:
-            return test_everything(self.problem, None if self._all_available else self.estimator.distribution())
-        return plan(self.problem, self.estimator.distribution())
+            return test_everything(self.problem, None if self._all_available else self.estimator().distribution())
+        return plan(self.problem, self.estimator().distribution())
 
 
 def exploration_length(support_size: int, horizon: int) -> int:
@@ -120,10 +124,8 @@ def exploration_length(support_size: int, horizon: int) -> int:
     >>> exploration_length(8, 8)
     8
     """
-    product = support_size * horizon**2
-    root = round(product ** (1 / 3)) if product < 2**1000 else 1 << (math.ceil(product.bit_length() / 3))
-    while root**3 > product:
-        root -= max(1, (root**3 - product) // (3 * root**2 + 1))
-    while (root + 1) ** 3 <= product:
-        root += 1
+    product = int(support_size) * int(horizon) ** 2
+    root = 1 << -(-product.bit_length() // 3)
+    while (better := (2 * root + product // root**2) // 3) < root:  # Newton's method from above, in whole numbers
+        root = better
     return root

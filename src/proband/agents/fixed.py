@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from proband.agents.agent import FOREVER
+from proband.agents.agent import FOREVER, shows_unavailable
 from proband.distributions import Discrete
+from proband.estimators import Likelihood
 from proband.planners import plan
 from proband.policies import test_everything
 from proband.problem import Problem
@@ -32,17 +33,21 @@ class Clairvoyant:
 class TestEverything:
     """Runs every test on every subject.
 
-    Where a test is unavailable, deciding needs a law: give one, estimated from history.
+    Where a test is unavailable, deciding needs a law: give one, or let the agent estimate it from the history that
+    it is told (records that show the unavailable tests).
     """
 
     __test__ = False  # pytest would take the class for a test case
 
     def __init__(self, problem: Problem, distribution: Discrete | None = None) -> None:
-        self._policy = test_everything(problem, distribution)
+        self.problem = problem
+        learns = distribution is None and not all(test.available for test in problem.tests)
+        self._history = Likelihood(problem) if learns else None
+        self._policy = test_everything(problem, self._history.distribution() if self._history else distribution)
 
     @property
     def commitment(self) -> int:
-        """The policy never changes."""
+        """No coming subject changes the policy."""
         return FOREVER
 
     def policy(self) -> Policy:
@@ -50,4 +55,7 @@ class TestEverything:
         return self._policy
 
     def learn(self, records: Records) -> None:
-        """Learn nothing."""
+        """Learn nothing, but what history shows of unavailable tests."""
+        if self._history is not None and shows_unavailable(self.problem, records):
+            self._history.update(records)
+            self._policy = test_everything(self.problem, self._history.distribution())

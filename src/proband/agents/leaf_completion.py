@@ -10,8 +10,8 @@ of looking. With posterior draws D_1 ... D_J, the estimate P, and the leaf's dec
 
 Completing n' more subjects costs n'·kappa/P(s) and shrinks the loss of the H·P(s) visits to come like 1/(n + n'), so
 it pays while H·P(s)·loss·n/(n + n')² > kappa, which gives n' = sqrt(H·P(s)·loss·n/kappa) − n, at most doubling n; the
-coin's probability is n'/(m·P(s)). In some blocks the plan of one posterior draw is played instead of the estimate's:
-it finds better tests cheaply.
+coin's probability is n'/(m·P(s)). In some blocks the tests of the plan of one posterior draw are run instead of those
+of the estimate's plan: it finds better tests cheaply. Decisions are the estimate's always.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.agents.agent import fully_tested
 from proband.agents.replanning import Replanning
 from proband.distributions import Discrete, totals
 from proband.errors import AgentError
 from proband.estimators import Prior
-from proband.planners.dense import DensePlan, Solution, check_size, solve_many
+from proband.planners.dense import BorrowedPlan, DensePlan, Solution, check_size, solve_many
 from proband.planners.layout import layout_of
 from proband.policies import Completing, Decider, follow
 from proband.problem import Problem
@@ -110,8 +111,7 @@ class LeafCompletion(Replanning):
         weights = np.vstack([self.estimator.probabilities, draws])
         solutions = solve_many(self.layout, support, weights, self.problem.payoff(support))
         played = 1 if self.rng.random() < self.thompson else 0
-        law = Discrete.from_weights(support, weights[played])
-        base = DensePlan(self.layout, law, solutions[played])
+        base = (BorrowedPlan if played else DensePlan)(self.layout, self.estimator.distribution(), solutions[played])
         leaves = self.leaves_of(base)
         coins = self.coins(leaves, weights, solutions[1:])
         return Completing(self.problem, base, leaves.states, coins, self._law_for_unavailable())
@@ -154,7 +154,7 @@ class LeafCompletion(Replanning):
         Where tests are unavailable, what was seen is spread evenly over the rows that agree with it.
         """
         seen = self.estimator.observations
-        complete = ~np.isnan(seen.rows[:, self.problem.operable]).any(axis=1)
+        complete = fully_tested(self.problem, seen.rows)
         cells = self.layout.number(self.estimator.support)
         of_seen = self.layout.number(self.problem.states(seen.rows[complete])) if complete.any() else np.empty(0, int)
         n_cells = self.layout.level_sizes[self.layout.m]

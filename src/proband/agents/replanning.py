@@ -14,7 +14,7 @@ import numpy as np
 
 from proband.distributions import Discrete
 from proband.errors import AgentError
-from proband.estimators import EmpiricalBayes, Likelihood, Prior
+from proband.estimators import EmpiricalBayes, Likelihood, Observations, Prior
 from proband.planners import plan
 from proband.policies import test_everything
 from proband.problem import Problem
@@ -54,6 +54,7 @@ class Replanning(ABC):
         self.estimator = Likelihood(problem, prior=EmpiricalBayes() if prior is None else prior)
         self.t = 0
         self.left = first
+        self._block = Observations(problem)
         law = None if all(test.available for test in problem.tests) else self.estimator.distribution()
         self._policy: Policy = test_everything(problem, law)
 
@@ -68,12 +69,18 @@ class Replanning(ABC):
 
     def learn(self, records: Records) -> None:
         """Count what was seen; at the end of the block plan again."""
-        self.estimator.update(records)
+        self._block.add(records.outcomes, records.counts)
         self.t += records.n
         self.left -= records.n
         if self.left <= 0:
+            self.absorb(self._block)
+            self._block = Observations(self.problem)
             self.left = self.block_length()
             self._policy = self.next_policy()
+
+    def absorb(self, block: Observations) -> None:
+        """Learn from the finished block, all at once: then neither the order nor the number of records matters."""
+        self.estimator.update_counts(block.rows, block.counts)
 
     def block_length(self) -> int:
         """Return for how many subjects the next policy is played."""

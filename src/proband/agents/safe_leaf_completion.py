@@ -19,17 +19,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from proband.agents.agent import fully_tested
 from proband.agents.leaf_completion import LeafCompletion, Leaves
 from proband.distributions import Discrete
 from proband.errors import AgentError
-from proband.estimators import Prior
+from proband.estimators import Observations, Prior
 from proband.planners import evaluate
 from proband.planners.dense import DensePlan, Solution, solve_many
 from proband.policies import Completing
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Policy, Records, outcome_codes
+from proband.vocabulary import FloatArray, Policy, outcome_codes
 
-SHORTEST_SHARE = 0.25
+SHORTEST_SHARE = 1 / 64
 """A block is cut to what the cap allows, but not below this share of its length: then only the floor is kept."""
 
 
@@ -79,12 +80,12 @@ class SafeLeafCompletion(LeafCompletion):
         self.weighted = np.zeros(len(self.estimator.support))
         self._lowest = 1.0
 
-    def learn(self, records: Records) -> None:
+    def absorb(self, block: Observations) -> None:
         """Count what was seen, complete subjects with their inverse probabilities."""
-        complete = ~np.isnan(records.outcomes[:, self.problem.operable]).any(axis=1)
+        complete = fully_tested(self.problem, block.rows)
         if complete.any():
-            self._weigh(records.outcomes[complete], records.counts[complete])
-        super().learn(records)
+            self._weigh(block.rows[complete], block.counts[complete])
+        super().absorb(block)
 
     def next_policy(self) -> Policy:
         """Return the proposal of leaf completion within floor and cap, or the vetoing plan."""
@@ -106,7 +107,7 @@ class SafeLeafCompletion(LeafCompletion):
         """K^(1/3), K the number of outcome vectors of the tests that can be run and of the context."""
         return float(self.layout.level_sizes[self.layout.m] ** (1 / 3))
 
-    def _weigh(self, rows: FloatArray, counts: IntArray) -> None:
+    def _weigh(self, rows: FloatArray, counts: FloatArray) -> None:
         """Add complete subjects to the inverse-probability measure, and count those beyond the floor."""
         chance = np.ones(len(rows))
         if isinstance(self._policy, Completing):
@@ -119,7 +120,8 @@ class SafeLeafCompletion(LeafCompletion):
 
     def _vetoed(self, proposal: Completing) -> Policy:
         """Return the plan of the inverse-probability measure where it beats the proposal by too much."""
-        if self._law_for_unavailable() is not None or len(self.weighted) != self.problem.size:
+        no_measure = self._law_for_unavailable() is not None or len(self.weighted) != self.problem.size
+        if no_measure or not self.weighted.any():
             return proposal
         support = self.estimator.support
         weights = self.weighted / self.t
@@ -135,7 +137,6 @@ class SafeLeafCompletion(LeafCompletion):
 
     @property
     def _largest_stake(self) -> float:
-        """G: the largest |f| plus the price of all tests."""
+        """G: the largest |f| plus the full prices of all tests (in a group, what all cost depends on their order)."""
         payoff = self.problem.payoff(self.estimator.support)
-        everything = self.problem.cost_of_the_rest(np.full((1, self.problem.d), np.nan))[0]
-        return float(np.abs(payoff).max() + everything)
+        return float(np.abs(payoff).max() + sum(self.problem.tests[i].cost for i in self.problem.operable))

@@ -35,6 +35,10 @@ ONE_CALL = 2**18
 """Problems with fewer states are solved in one call by one thread."""
 
 
+WORTH_THREADS = 2**16
+"""With fewer states in all, threads take longer to start than to work."""
+
+
 @dataclass(frozen=True)
 class Solution:
     """Unnormalised values and coded actions of all states.
@@ -62,6 +66,7 @@ class DensePlan(Plan):
         self.solution = solution
         self.value = root_value(layout, solution)
         self.bound = self.value
+        self._looks_up = self.problem.reward.pooling is Pooling.MAXIMUM
 
     def act(self, states: ArrayLike) -> IntArray:
         """Return the best action of each state, shape (n,).
@@ -79,12 +84,10 @@ class DensePlan(Plan):
         """Take subjects with complete outcome vectors (n, d) from arrival to decision, in compiled code."""
         last, sets, costs, tests = self._walk(rows)
         states = np.where(self.layout.done(sets), rows, np.nan)
+        if self._looks_up:
+            return Episodes(states, self._look_up(last, states), costs, tests)
         codes = self.solution.actions[last]
-        if self.problem.reward.pooling is Pooling.MAXIMUM:
-            actions = self._match(last, states)
-        else:
-            actions = meaning_of_codes(self, self.layout, states, codes)
-        return Episodes(states, actions, costs, tests)
+        return Episodes(states, meaning_of_codes(self, self.layout, states, codes), costs, tests)
 
     def _walk(self, rows: FloatArray) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
         layout = self.layout
@@ -95,9 +98,9 @@ class DensePlan(Plan):
         )
         return last, sets, costs, tests
 
-    def _match(self, last: IntArray, states: FloatArray) -> IntArray:
-        """Return the decisions of a match reward in last states: the likeliest of the plan's rows that end there."""
-        ends, actions = self._match_table
+    def _look_up(self, last: IntArray, states: FloatArray) -> IntArray:
+        """Return the best decisions in last states, by the plan's rows that end there."""
+        ends, actions = self._decisions
         place = np.minimum(np.searchsorted(ends, last), len(ends) - 1)
         found = ends[place] == last
         chosen = actions[place]
@@ -106,16 +109,38 @@ class DensePlan(Plan):
         return chosen
 
     @cached_property
-    def _match_table(self) -> tuple[IntArray, IntArray]:
-        law = self.distribution
-        last = self._walk(law.support)[0]
-        order = np.lexsort((-law.probabilities, last))
-        ends, first = np.unique(last[order], return_index=True)
-        codes = outcome_codes(law.support[order[first]], self.problem.tests)
-        return ends, self.problem.d + codes
+    def _decisions(self) -> tuple[IntArray, IntArray]:
+        """The numbers of the states in which subjects of the plan's law end, and the best decisions there."""
+        law, stakes = self.distribution, self.decider.stakes
+        ends, of_row = np.unique(self._walk(law.support)[0], return_inverse=True)
+        if self.problem.reward.pooling is Pooling.SUM:
+            pooled = np.stack([totals(of_row, column, len(ends)) for column in stakes.T])
+            return ends, self.problem.d + pooled.argmax(axis=0)
+        order = np.lexsort((-stakes[:, 0], of_row))
+        likeliest = order[np.unique(of_row[order], return_index=True)[1]]
+        return ends, self.problem.d + outcome_codes(law.support[likeliest], self.problem.tests)
 
     def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
         return np.asarray(self.solution.values[self.layout.number(rows)] / mass)
+
+
+class BorrowedPlan(DensePlan):
+    """The tests of a plan made under another law, with the decisions that are best under this one.
+
+    `value` and :meth:`values` are those of the other law; :attr:`evaluation` is exact under this one.
+    """
+
+    def __init__(self, layout: Layout, distribution: Discrete, solution: Solution) -> None:
+        super().__init__(layout, distribution, solution)
+        self._looks_up = True
+
+    def act(self, states: ArrayLike) -> IntArray:
+        """Return the action of each state, shape (n,)."""
+        rows = self.problem.states(states)
+        actions = super().act(rows)
+        deciding = actions >= self.problem.d
+        actions[deciding] = self.decider.decide(rows[deciding])[0]
+        return actions
 
 
 def meaning_of_codes(plan: Plan, layout: Layout, rows: FloatArray, codes: Actions) -> IntArray:
@@ -155,7 +180,7 @@ def solve_many(layout: Layout, support: FloatArray, weights: FloatArray, payoff:
     payoff : FloatArray of shape (n, columns)
     """
     codes = complete_codes(layout, support)
-    if layout.n_states >= ONE_CALL:
+    if layout.n_states >= ONE_CALL or len(weights) * layout.n_states < WORTH_THREADS:
         return [solve(layout, codes, law, payoff) for law in weights]
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         return list(threads.map(lambda law: solve(layout, codes, law, payoff), weights))
@@ -184,9 +209,9 @@ def check_size(layout: Layout, columns: int, memory_limit: float | None) -> None
     if needed > limit:
         size = "far more memory than any machine has" if needed == float("inf") else f"{human_bytes(needed)} of memory"
         raise TooLargeError(
-            f"the dense planner would need {size} for {human_number(layout.n_states)} states ({layout.m} tests that can be run); "
-            f'the limit is {human_bytes(limit)}; use method="sparse", which works on the support, or fewer tests or '
-            "outcomes"
+            f"the dense planner would need {size} for {human_number(layout.n_states)} states ({layout.m} tests that "
+            f'can be run); the limit is {human_bytes(limit)}; use method="sparse", which works on the support, or '
+            "fewer tests or outcomes"
         )
 
 

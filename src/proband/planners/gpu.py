@@ -147,8 +147,8 @@ def _check_size(layout: Layout, columns: int, precision: str) -> None:
     free += _cupy().get_default_memory_pool().free_bytes()
     if needed > free:
         raise TooLargeError(
-            f"the GPU planner would need {human_bytes(needed)} for {human_number(layout.n_states)} states; the device has "
-            f'{human_bytes(free)} free; use precision="single", fewer tests, or method="sparse"'
+            f"the GPU planner would need {human_bytes(needed)} for {human_number(layout.n_states)} states; the device "
+            f'has {human_bytes(free)} free; use precision="single", fewer tests, or method="sparse"'
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def human_number(number: int) -> str:
     >>> human_number(59049), human_number(3**700)
     ('59,049', 'about 10^333')
     """
-    return f"{number:,}" if number < 10**12 else f"about 10^{len(str(number)) - 1}"
+    return f"{number:,}" if number < 10**12 else f"about 10^{int(math.log10(number))}"
 
 
 def _system_memory() -> float:

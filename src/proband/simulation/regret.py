@@ -12,6 +12,7 @@ the plans that they need.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,6 +86,7 @@ def simulate(
     *,
     rng: np.random.Generator,
     at: IntArray | None = None,
+    tell: Callable[[int], None] = lambda t: None,
 ) -> Trajectory:
     """Let an agent treat a stream of subjects.
 
@@ -100,6 +102,8 @@ def simulate(
         Tosses the coins of policies that have them.
     at : IntArray, optional
         Where to record; :func:`checkpoints` by default.
+    tell : callable, optional
+        Is told, whenever the agent has learned, how many subjects were treated so far: for a progress bar.
     """
     horizon = len(stream)
     at = checkpoints(horizon) if at is None else at
@@ -122,6 +126,7 @@ def simulate(
                 recorded.append(sums.copy())
         agent.learn(_records(seen))
         blocks += 1
+        tell(t)
     pseudo, realised, cost, tests = np.array(recorded).T
     return Trajectory(at[at <= horizon], pseudo, realised, cost, tests, blocks)
 

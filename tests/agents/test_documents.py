@@ -1,0 +1,53 @@
+"""What docs/agents.md and docs/safe-leaf-completion.md show is true."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks(name: str, language: str) -> list[str]:
+    text = (DOCS / name).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def printed(code: str, names: dict[str, Any]) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "document", "exec"), names)
+    return out.getvalue()
+
+
+def test_the_examples_of_the_agents_page_run() -> None:
+    race, own, check = blocks("agents.md", "python")
+    lines = printed(race, {}).splitlines()
+    etc, safe = (line.split() for line in lines)
+    assert (etc[0], safe[0]) == ("ExploreThenCommit", "SafeLeafCompletion")
+    assert int(safe[1]) < int(etc[1])
+    assert len(own.splitlines()) <= 36
+    names: dict[str, Any] = {}
+    printed(own, names)
+    printed(check, names)
+
+
+def test_the_bound_is_as_large_as_the_page_says() -> None:
+    [code], [expected] = blocks("safe-leaf-completion.md", "python"), blocks("safe-leaf-completion.md", "text")
+    names: dict[str, Any] = {}
+    assert printed(code, names) == expected
+    assert names["bound"](1024, 2**20, 1.5, 0.5) > 2 * 1.5 * 2**20
+
+
+def test_the_bound_has_the_rate_that_the_page_says() -> None:
+    names: dict[str, Any] = {}
+    printed(blocks("safe-leaf-completion.md", "python")[0], names)
+    bound = names["bound"]
+    for T in (2**30, 2**36, 2**42):
+        assert bound(1024, 8 * T, 1.5, 0.5) / bound(1024, T, 1.5, 0.5) == pytest.approx(4, rel=0.05)
+        assert bound(8192, 8 * T, 1.5, 0.5) / bound(1024, 8 * T, 1.5, 0.5) == pytest.approx(2, rel=0.15)
