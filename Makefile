@@ -2,10 +2,12 @@ PYTHON ?= python3
 UV_VERSION := 0.13.7
 BIN := .venv/bin
 PIP_QUIETLY := --quiet --disable-pip-version-check
+COMPILE = .venv-pins/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
+    --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet $(UPGRADE)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format bench-gpu pins clean
+.PHONY: help demo test check format experiments bench-gpu bench-planners pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -38,14 +40,35 @@ format: .venv/.stamp ## Format the code and apply the safe fixes
 	$(BIN)/ruff check --fix --exit-zero
 	$(BIN)/ruff format
 
+.venv-bench/.pins: requirements/bench.txt
+	$(PYTHON) -m venv --clear .venv-bench
+	.venv-bench/bin/python -m pip install $(PIP_QUIETLY) --require-hashes --requirement requirements/bench.txt
+	@touch $@
+
+.venv-bench/.stamp: .venv-bench/.pins pyproject.toml
+	.venv-bench/bin/python -m pip install $(PIP_QUIETLY) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Add OPTIONS=--quick for two minutes instead of twenty, OPTIONS="--part dense" or "--part sparse" for one half.
+bench-planners: .venv-bench/.stamp ## Measure the planners beside their peers, and write docs/benchmarks/planners.*
+	.venv-bench/bin/python benchmarks/planners/run.py $(OPTIONS)
+
+# A run that was stopped goes on where it was; after a change of the code that results depend on it begins anew.
+EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data horizon easy
+JOBS ?= 2
+experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
+	@set -e; for name in $(EXPERIMENTS); do \
+	    $(BIN)/proband experiment run $$name --jobs $(JOBS); \
+	    $(BIN)/proband experiment report $$name --to docs/experiments; \
+	done
+
 bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
 	$(BIN)/python benchmarks/planners/gpu.py
 
 # Add UPGRADE=--upgrade to move every pin to its newest release.
-pins: .venv-pins/bin/uv ## Rewrite requirements/dev.txt from pyproject.toml
-	.venv-pins/bin/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
-	    --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate \
-	    --quiet $(UPGRADE) --output-file requirements/dev.txt
+pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and requirements/bench.in
+	$(COMPILE) pyproject.toml --extra dev --output-file requirements/dev.txt
+	$(COMPILE) pyproject.toml requirements/bench.in --output-file requirements/bench.txt
 
 .venv-pins/bin/uv: Makefile
 	$(PYTHON) -m venv --clear .venv-pins
@@ -53,5 +76,5 @@ pins: .venv-pins/bin/uv ## Rewrite requirements/dev.txt from pyproject.toml
 	@touch $@
 
 clean: ## Remove the environments, caches and build outputs
-	rm -rf .venv .venv-pins .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
+	rm -rf .venv .venv-bench .venv-pins .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from proband.agents import SafeLeafCompletion
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -42,6 +45,17 @@ def test_the_bound_is_as_large_as_the_page_says() -> None:
     names: dict[str, Any] = {}
     assert printed(code, names) == expected
     assert names["bound"](1024, 2**20, 1.5, 0.5) > 2 * 1.5 * 2**20
+
+
+def test_the_page_speaks_of_the_agent_as_shipped() -> None:
+    names: dict[str, Any] = {}
+    printed(blocks("safe-leaf-completion.md", "python")[0], names)
+    given = {name: p.default for name, p in inspect.signature(names["bound"]).parameters.items()}
+    shipped = {name: p.default for name, p in inspect.signature(SafeLeafCompletion).parameters.items()}
+    for here, there in {"c0": "floor", "c1": "cap", "tau": "threshold", "first": "first"}.items():
+        assert given[here] == shipped[there]
+        assert f"(`{there}`, {shipped[there]:g})" in (DOCS / "safe-leaf-completion.md").read_text(encoding="utf-8")
+    assert given["beta"] == pytest.approx(1 + max(shipped["growth"], 8 / shipped["first"]))
 
 
 def test_the_bound_has_the_rate_that_the_page_says() -> None:

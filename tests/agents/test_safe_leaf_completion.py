@@ -84,8 +84,9 @@ class Watch:
             self.measure[agreeing[0]] += count / e
             self.beyond += count * (self.lowest * (1 + 1e-12) < e < 1 or (e == 1 and self.by_coin(agreeing[0])))
         self.t += records.n
-        assert self.beyond <= self.k ** (1 / 3) * self.t ** (2 / 3) + 1e-9
-        self.shares.append(self.beyond / (self.k ** (1 / 3) * self.t ** (2 / 3)))
+        cap = self.agent.cap * self.k ** (1 / 3) * self.t ** (2 / 3)
+        assert self.beyond <= cap + 1e-9
+        self.shares.append(self.beyond / cap)
         self.agent.learn(records)
 
     def by_coin(self, row: int) -> bool:
@@ -191,7 +192,7 @@ def test_a_sabotaged_proposal_is_vetoed_in_time() -> None:
     lost, hopeless = (run(instance, agent, n).pseudo_regret[-1] for agent in (with_veto, without))
     assert hopeless == pytest.approx(0.8 * n, rel=0.02)
     assert with_veto.vetoes > 20
-    assert lost < 0.05 * hopeless
+    assert lost < 0.1 * hopeless
     best = plan(instance.problem, instance.distribution).value
     played = with_veto.policy()
     assert isinstance(played, Completing)
@@ -227,9 +228,9 @@ def test_the_measure_stays_within_the_theorems_width() -> None:
     close(agent)
     t, a = n, 2 / 3 * 0.03 * 2 ** (1 / 3)
     length = 2 * math.log(2) + math.log(t * (t + 1) / 0.01)
-    x = math.sqrt(2 * length * (1 / t + t ** (-2 / 3) / a))
+    h = math.sqrt(2 * length * (1 / t + t ** (-2 / 3) / a))
     distance = np.abs(agent.weighted / t - instance.distribution.probabilities).sum()
-    assert distance < x + 2 / 3 * x**2 < 1
+    assert distance < h + 2 / 3 * h**2 < 1
 
 
 def test_nothing_complete_nothing_to_veto_with() -> None:
@@ -240,13 +241,13 @@ def test_nothing_complete_nothing_to_veto_with() -> None:
     assert agent.vetoes == 0
 
 
-@pytest.mark.parametrize("options", [{"floor": 0.0}, {"floor": -1.0}, {"threshold": -0.1}, {"first": 0}, {"growth": 0}])
+@pytest.mark.parametrize("options", [{"floor": 0.0}, {"floor": -1.0}, {"threshold": -0.1}, {"cap": -0.1}])
 def test_impossible_settings(options: dict[str, Any]) -> None:
-    with pytest.raises(AgentError, match="positive"):
+    with pytest.raises(AgentError, match="correct them"):
         SafeLeafCompletion(easy().problem, **options)
 
 
-@pytest.mark.parametrize("options", [{"draws": 0}, {"thompson": 1.5}, {"ahead": -1.0}])
+@pytest.mark.parametrize("options", [{"draws": 0}, {"thompson": 1.5}, {"ahead": -1.0}, {"first": 0}, {"growth": 0}])
 def test_impossible_settings_of_leaf_completion(options: dict[str, Any]) -> None:
     with pytest.raises(AgentError, match="correct them"):
         LeafCompletion(easy().problem, **options)

@@ -98,7 +98,7 @@ class TestDoctor:
 
 
 def test_the_demo_writes_where_it_is_told(run) -> None:
-    result = run("demo", "--seed", "3", "--out", "there")
+    result = run("demo", "--seed", "3", "--bolts", "2000", "--out", "there")
     assert result.status == 0
     assert {path.name for path in Path("there").iterdir()} == {"demo.png", "report.md"}
 

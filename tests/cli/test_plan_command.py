@@ -166,7 +166,6 @@ class TestMistakes:
         assert result.status == 3
         assert "leaves; a picture shows up to 10" in result.err
 
-    @pytest.mark.xfail(reason="plan() chooses the planner 'sparse', which is not registered yet", strict=True)
     def test_a_huge_product_space_is_planned_or_its_size_is_told(self, run) -> None:
         names = [f"t{n}" for n in range(40)]
         tests = "".join(f'[[tests]]\nname = "{name}"\ncost = 1\n' for name in names)

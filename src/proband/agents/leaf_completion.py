@@ -68,8 +68,8 @@ class LeafCompletion(Replanning):
     ----------
     problem, seed, first, growth, prior
         As for :class:`~proband.agents.replanning.Replanning`.
-    draws : int, default 16
-        J, the number of posterior draws.
+    draws : int, optional
+        J, the number of posterior draws; by default 64 for small problems, down to 16 for large ones.
     thompson : float, default 0.3
         Share of the blocks in which the plan of a posterior draw is played.
     ahead : float, default 4
@@ -86,22 +86,22 @@ class LeafCompletion(Replanning):
         first: int = 64,
         growth: float = 0.15,
         prior: Prior | None = None,
-        draws: int = 16,
+        draws: int | None = None,
         thompson: float = 0.3,
         ahead: float = 4.0,
         horizon: int | None = None,
     ) -> None:
-        if draws < 1 or not 0 <= thompson <= 1 or not ahead >= 0:
+        if (draws is not None and draws < 1) or not 0 <= thompson <= 1 or not ahead >= 0:
             raise AgentError(
                 f"draws is {draws}, thompson {thompson}, ahead {ahead}; they must be 1 or more, in [0, 1] and 0 or "
                 "more; correct them"
             )
         super().__init__(problem, seed=seed, first=first, growth=growth, prior=prior)
-        self.draws = draws
         self.thompson = thompson
         self.ahead = ahead
         self.horizon = horizon
         self.layout = layout_of(problem)
+        self.draws = min(64, max(16, 2**20 // self.layout.n_states)) if draws is None else draws
         check_size(self.layout, problem.n_columns, None)
 
     def next_policy(self) -> Policy:

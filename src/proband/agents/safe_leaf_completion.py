@@ -5,7 +5,7 @@ and t the number of subjects so far:
 
 * **floor**: every subject that stops is completed with a probability of at least ⅔·c0·K^(1/3)·t^(−1/3), so that
   every outcome vector keeps being seen;
-* **cap**: beyond the floor, at most K^(1/3)·t^(2/3) subjects are ever completed;
+* **cap**: beyond the floor, at most c1·K^(1/3)·t^(2/3) subjects are ever completed;
 * **veto**: with e_t(x) the (known) probability that x would be seen completely, the measure
   W_t(x) = (1/t) Σ 1{x seen completely}/e_t(x) is an unbiased estimate of the law whatever the agent does. If the plan
   of W_t beats the proposal, under W_t, by more than `threshold`·G·K^(1/3)·c0^(−1/2)·t^(−1/3), it is played instead
@@ -43,6 +43,8 @@ class SafeLeafCompletion(LeafCompletion):
         As for :class:`~proband.agents.leaf_completion.LeafCompletion`.
     floor : float, default 0.03
         c0, the constant of the floor.
+    cap : float, default 1
+        c1, the constant of the cap.
     threshold : float, default 1
         The constant of the veto.
 
@@ -60,20 +62,25 @@ class SafeLeafCompletion(LeafCompletion):
         first: int = 64,
         growth: float = 0.15,
         prior: Prior | None = None,
-        draws: int = 16,
+        draws: int | None = None,
         thompson: float = 0.3,
         ahead: float = 4.0,
         horizon: int | None = None,
         floor: float = 0.03,
+        cap: float = 1.0,
         threshold: float = 1.0,
     ) -> None:
-        if not floor > 0 or not threshold >= 0:
-            raise AgentError(f"floor is {floor}, threshold {threshold}; they must be positive; correct them")
+        if not floor > 0 or not cap >= 0 or not threshold >= 0:
+            raise AgentError(
+                f"floor is {floor}, cap {cap}, threshold {threshold}; the floor must be positive, the others 0 or "
+                "more; correct them"
+            )
         super().__init__(
             problem, seed=seed, first=first, growth=growth, prior=prior, draws=draws, thompson=thompson,
             ahead=ahead, horizon=horizon,
         )  # fmt: skip
         self.floor = floor
+        self.cap = cap
         self.threshold = threshold
         self.completed = 0
         self.vetoes = 0
@@ -96,7 +103,7 @@ class SafeLeafCompletion(LeafCompletion):
     def coins(self, leaves: Leaves, weights: FloatArray, solutions: list[Solution]) -> FloatArray:
         """Return the probability of completing in each leaf, within floor and cap."""
         lowest = np.where(leaves.open, self._lowest, 0.0)
-        allowed = self._cube_root * self.t ** (2 / 3) - self.completed
+        allowed = self.cap * self._cube_root * self.t ** (2 / 3) - self.completed
         if allowed < max(1.0, SHORTEST_SHARE * self.left):
             return lowest
         self.left = min(self.left, int(allowed))

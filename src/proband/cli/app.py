@@ -11,6 +11,7 @@ from proband.cli.demo import demo_command
 from proband.cli.doctor import doctor_command
 from proband.cli.evaluate import evaluate_command
 from proband.cli.example import example_command
+from proband.cli.experiment import experiment_app
 from proband.cli.next import next_command
 from proband.cli.plan import plan_command
 
@@ -42,5 +43,6 @@ app.command("plan")(plan_command)
 app.command("evaluate")(evaluate_command)
 app.command("next")(next_command)
 app.command("example")(example_command)
+app.add_typer(experiment_app, name="experiment")
 app.command("doctor")(doctor_command)
 app.command("demo")(demo_command)

@@ -1,4 +1,4 @@
-"""``proband demo``: a stream of bolts, a policy learned from it, and what that saves."""
+"""``proband demo``: three agents learn from the same stream of bolts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where demo.png and report.md go.")]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Seed of the simulated stream.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Seed of the simulation.")]
+BoltsOption = Annotated[int, typer.Option("--bolts", min=100, metavar="N", help="Length of the simulated stream.")]
 
 
-def demo_command(out: OutOption = Path("out"), seed: SeedOption = 0) -> None:
-    """Inspect a simulated stream of bolts, learn a policy from it, and show what that saves.
+def demo_command(out: OutOption = Path("out"), seed: SeedOption = 0, bolts: BoltsOption = 100_000) -> None:
+    """Let three agents learn from the same simulated stream of bolts, and show what their learning cost.
 
     [bold]Examples[/bold]
     $ proband demo
@@ -20,4 +21,4 @@ def demo_command(out: OutOption = Path("out"), seed: SeedOption = 0) -> None:
     """
     from proband.demo import show
 
-    show(out, seed=seed)
+    show(out, seed=seed, subjects=bolts)

@@ -1,7 +1,8 @@
-"""The demonstration: a stream of bolts is inspected while a policy is learned from it."""
+"""The demonstration: three agents learn, each on its own, to inspect the same stream of bolts."""
 
+from proband.demo.journeys import Journey, journey
 from proband.demo.report import report, write
 from proband.demo.screen import show
-from proband.demo.stream import Demonstration, Lesson, inspect_stream, journey
+from proband.demo.stream import Demonstration, Run, learn_online
 
-__all__ = ["Demonstration", "Lesson", "inspect_stream", "journey", "report", "show", "write"]
+__all__ = ["Demonstration", "Journey", "Run", "journey", "learn_online", "report", "show", "write"]

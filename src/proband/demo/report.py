@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 from proband.demo.stream import Demonstration, curves
+from proband.demo.wording import Cells, caution, cost_table, hindsight, regret_table, verdict, way, worth
 from proband.figures import draw_demo, save_figure
 from proband.policies.rendering import text
 
@@ -25,68 +27,83 @@ def report(demonstration: Demonstration) -> str:
 
     Examples
     --------
-    >>> from proband.demo import inspect_stream
-    >>> report(inspect_stream(subjects=300, sizes=(50, 100))).splitlines()[0]
-    '# Bolt inspection: what was learned'
+    >>> from proband.demo import learn_online
+    >>> report(learn_online(subjects=200)).splitlines()[0]
+    '# Bolt inspection: three agents learn online'
     """
-    sections = (_summary, _lessons, _tests, _tree)
-    return "\n\n".join(["# Bolt inspection: what was learned", *(part(demonstration) for part in sections)]) + "\n"
+    sections = (_summary, _regret, _costs, _plan, _bolts)
+    return "\n\n".join(["# Bolt inspection: three agents learn online", *(s(demonstration) for s in sections)]) + "\n"
 
 
 def _summary(demonstration: Demonstration) -> str:
-    unit = demonstration.instance.problem.unit
-    before, after = demonstration.paid()
-    earned_before, earned_after = demonstration.earned()
-    subjects, switch = len(demonstration.stream), demonstration.switch
-    learned, everything, best = (
-        demonstration.learned.truth.value,
-        demonstration.everything.value,
-        demonstration.clairvoyant.value,
+    return f"""{_paragraph(verdict(demonstration), caution(demonstration))}
+
+A simulated stream of {demonstration.subjects:,} bolts, nine tests to choose from, one question: pass or fail?
+Three agents inspect the same bolts, each on its own, and learn from what they see. Prices, rewards and the bolts' law
+are illustrative.
+
+- **explore-then-commit** (the paper's Algorithm 2) runs every test on a first part of the stream, and follows the plan
+  of these records ever after;
+- **doubling** starts explore-then-commit afresh in batches of 1, 2, 4, ... bolts;
+- **safe-leaf-completion** (the library's default) learns from every bolt, however few of its tests were run, plans
+  again and again, and has the remaining tests run where a wrong decision may cost more than they do.
+
+![What was lost, what a bolt cost, which tests are run]({FIGURE})"""
+
+
+def _regret(demonstration: Demonstration) -> str:
+    meaning = (
+        "The clairvoyant knows the true law and plays the best plan from the first bolt on. What an agent loses to it "
+        "is summed in expectation, exactly (pseudo-regret)."
     )
-    return f"""A simulated stream of {subjects:,} bolts. The first {switch:,} went through every test; a plan was made
-from their records and followed on the other {subjects - switch:,}. Prices, rewards and the bolts' law are illustrative.
+    return f"""## What was lost to the clairvoyant ({demonstration.instance.problem.unit})
 
-| a bolt, on average | before learning | after learning | knowing the true law |
-|---|---:|---:|---:|
-| testing costs ({unit}) | {before:.2f} | {after:.2f} | {demonstration.clairvoyant.expected_cost:.2f} |
-| rewards minus costs ({unit}) | {earned_before:.2f} | {earned_after:.2f} | {best:.2f} |
+{_markdown(regret_table(demonstration), words=2)}
 
-The first two columns are what happened in the stream; the last one is exact. Under the true law the learned plan is
-worth {learned:.3f} {unit} a bolt, which is {100 * demonstration.achieved:.1f} % of the way from testing everything
-({everything:.3f}) to the clairvoyant ({best:.3f}).
-
-![What was learned]({FIGURE})"""
+{_paragraph(meaning, hindsight(demonstration))}"""
 
 
-def _lessons(demonstration: Demonstration) -> str:
-    unit = demonstration.instance.problem.unit
-    best = demonstration.clairvoyant.value
-    lines = [
-        "## More records, better plans",
-        "",
-        f"| records | promises ({unit}) | is worth ({unit}) | loses to the best ({unit}) | testing costs ({unit}) |",
-        "|---:|---:|---:|---:|---:|",
-    ]
-    lines += [
-        f"| {lesson.records} | {lesson.plan.value:.3f} | {lesson.truth.value:.3f} | {best - lesson.truth.value:.3f} "
-        f"| {lesson.truth.cost:.2f} |"
-        for lesson in demonstration.lessons
-    ]
-    lines += [
-        "",
-        "A plan promises what it would earn if the records were the whole truth; with few of them it promises",
-    ]
-    return "\n".join([*lines, "too much."])
+def _costs(demonstration: Demonstration) -> str:
+    return f"""## A bolt on average, before and after learning ({demonstration.instance.problem.unit})
+
+{_markdown(cost_table(demonstration), words=1)}
+
+Earned are rewards minus costs. Both are what happened in the stream, chance included; the expected loss to the
+clairvoyant is exact. Cheaper is not better: a test left out may cost more than its price. And who has paid for more
+complete records may well have the better plan in the end: what counts is the sum over all bolts, above."""
 
 
-def _tests(demonstration: Demonstration) -> str:
-    lines = ["## Which tests are run", "", "| test | learned plan | knowing the true law |", "|---|---:|---:|"]
-    lines += [
-        f"| {name} | {100 * learned:.1f} % | {100 * best:.1f} % |"
+def _plan(demonstration: Demonstration) -> str:
+    origin = (
+        f"The plan of what it believes after {demonstration.subjects:,} bolts; probabilities and values are its own "
+        "estimates."
+    )
+    rows = [
+        (name, f"{100 * learned:.1f} %", f"{100 * best:.1f} %")
         for name, (learned, best) in demonstration.test_shares().items()
     ]
-    return "\n".join(lines)
+    return f"""## What safe-leaf-completion has learned
+
+{_paragraph(origin, worth(demonstration))}
+
+```
+{text(demonstration.learned.tree())}
+```
+
+{_markdown(Cells(("how often a test is run", "learned plan", "clairvoyant"), rows), words=1)}"""
 
 
-def _tree(demonstration: Demonstration) -> str:
-    return "\n".join(["## The learned plan", "", "```", text(demonstration.learned.plan.tree()), "```"])
+def _bolts(demonstration: Demonstration) -> str:
+    unit = demonstration.instance.problem.unit
+    lines = [f"- {way(journey, unit)}" for journey in demonstration.journeys]
+    return "\n".join(["## Single bolts, under safe-leaf-completion", "", *lines])
+
+
+def _paragraph(*sentences: str) -> str:
+    return textwrap.fill(" ".join(sentences), 120, break_on_hyphens=False)
+
+
+def _markdown(cells: Cells, *, words: int) -> str:
+    """Return a table; the first columns are words, the others numbers."""
+    rules = [":---"] * words + ["---:"] * (len(cells.headings) - words)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (cells.headings, rules, *cells.rows))

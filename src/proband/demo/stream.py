@@ -1,10 +1,12 @@
-"""The demonstration: a stream of bolts is inspected while a policy is learned from it.
+"""The demonstration: three agents learn, each on its own, to inspect the same stream of bolts.
 
-The first bolts of the stream go through every test. From growing numbers of these records the empirical law is planned
-with; the last plan is followed on the rest of the stream. The true law of the simulated bolts serves to say, exactly,
-what each plan is worth and how far it is from the clairvoyant's, who knows that law.
+* *Explore-then-commit* (Algorithm 2 of the paper) is told the length T of the stream, tests everything on the first
+  N = ⌊|P|^(1/3) T^(2/3)⌋ bolts, and follows the plan of their empirical law on all others.
+* *Doubling* is told nothing: it starts explore-then-commit afresh in batches of 1, 2, 4, ... bolts.
+* The library's default agent is told nothing either; it learns from every bolt, however few of its tests were run.
 
-Here all is computed and nothing is printed. The learner is one function; another one may take its place.
+The true law of the simulated bolts serves to say, exactly, what each of them lost to the clairvoyant, who knows it.
+Here all is computed and nothing is printed.
 """
 
 from __future__ import annotations
@@ -14,30 +16,58 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proband.distributions import Discrete
+from proband.agents import AGENTS, DEFAULT_AGENT, Agent, ExploreThenCommit, LeafCompletion, Setting, exploration_length
+from proband.demo.journeys import Journey, journey
 from proband.figures import DemoCurves
 from proband.instances import Instance, bolts
 from proband.planners import Evaluation, Plan, evaluate, plan
-from proband.policies import DecideNow, Episodes, follow, test_everything
-from proband.problem import Problem
-from proband.vocabulary import FloatArray, Policy, Records
+from proband.policies import branches, follow
+from proband.simulation import checkpoints, simulate
+from proband.vocabulary import FloatArray, IntArray, Policy
 
-SIZES = (50, 100, 200, 400, 800, 1600, 3200)
-"""Numbers of complete records to plan from; the last one is the length of the first part of the stream."""
-STREAM = 20_000
-BLOCK = 400
+ETC = "explore-then-commit"
+NAMES = (ETC, "doubling", DEFAULT_AGENT)
+STREAM = 100_000
+FIRST = 100
+"""How many bolts "before learning" are averaged over; "after learning" are the last tenth of the stream."""
+GRID = 200
+"""At how many evenly spaced bolts figures are recorded, beside the log-spaced ones."""
+FOLLOWED = 4
 
-Learner = Callable[[Problem, Records], Plan]
-Tell = Callable[[int, str], None]
+Tell = Callable[[str, int], None]
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """A plan made from some records, and what it is worth under the true law."""
+class Run:
+    """One agent on the stream: cumulative figures after the first `t` bolts.
 
-    records: int
-    plan: Plan
-    truth: Evaluation
+    Attributes
+    ----------
+    name : str
+        Of the agent, in the registry.
+    t : IntArray of shape (n,)
+    regret : FloatArray of shape (n,)
+        What was lost to the clairvoyant in expectation: exact pseudo-regret.
+    cost : FloatArray of shape (n,)
+        What was paid for tests.
+    earned : FloatArray of shape (n,)
+        Rewards minus costs.
+    """
+
+    name: str
+    t: IntArray
+    regret: FloatArray
+    cost: FloatArray
+    earned: FloatArray
+
+    def after(self, figure: FloatArray, t: int) -> float:
+        """Return a cumulative figure after the first t bolts, one of `t`."""
+        return float(figure[np.searchsorted(self.t, t)])
+
+    def means(self, figure: FloatArray, edges: IntArray) -> FloatArray:
+        """Return a figure's mean a bolt between neighbouring `edges`, which are 0 or among `t`."""
+        sums = np.concatenate([[0.0], figure])[np.searchsorted(self.t, edges, side="right")]
+        return np.diff(sums) / np.diff(edges)
 
 
 @dataclass(frozen=True)
@@ -47,159 +77,194 @@ class Demonstration:
     Attributes
     ----------
     instance : Instance
-    stream : FloatArray of shape (subjects, d)
-        The outcome vectors of all bolts, those never seen included.
-    lessons : tuple of Lesson
-        Plans from growing numbers of records; the last one was followed.
-    episodes : Episodes
-        What was done to each bolt of the stream.
+    seed : int
+    subjects : int
+        Length of the stream.
+    runs : tuple of Run
+        Of explore-then-commit, of doubling, of the default agent, and of the clairvoyant.
     clairvoyant : Plan
         The best plan under the true law.
-    everything, nothing : Evaluation
-        Of running every test, and of deciding at once.
+    learned : Plan
+        The plan of what the default agent believes after the last bolt. (In some blocks it plays the plan of a
+        posterior draw instead, to try it; the journeys follow what it really plays.)
+    truth : Evaluation
+        What that plan is worth under the true law.
+    completing : float
+        The share of the coming bolts on which the default agent will run all tests to learn from them.
+    exploration : int
+        N: how many bolts explore-then-commit tested completely.
+    hindsight : tuple of (int, float)
+        The exploration that would have served explore-then-commit best, of 100, 200, 400, ..., and its regret.
+    journeys : tuple of Journey
+        The first bolt and some that follow the stream, under the default agent.
     """
 
     instance: Instance
-    stream: FloatArray
-    lessons: tuple[Lesson, ...]
-    episodes: Episodes
+    seed: int
+    subjects: int
+    runs: tuple[Run, ...]
     clairvoyant: Plan
-    everything: Evaluation
-    nothing: Evaluation
+    learned: Plan
+    truth: Evaluation
+    completing: float
+    exploration: int
+    hindsight: tuple[int, float]
+    journeys: tuple[Journey, ...]
 
     @property
-    def learned(self) -> Lesson:
-        """The plan that was followed."""
-        return self.lessons[-1]
+    def first(self) -> int:
+        """How many bolts make the first stretch of the stream."""
+        return min(FIRST, self.subjects // 10)
 
     @property
-    def switch(self) -> int:
-        """How many bolts went through every test."""
-        return self.learned.records
+    def last(self) -> int:
+        """How many bolts make the last stretch of the stream."""
+        return self.subjects // 10
 
     @property
-    def achieved(self) -> float:
-        """The share of the way from testing everything to the clairvoyant that the learned plan has gone."""
-        start = self.everything.value
-        return (self.learned.truth.value - start) / (self.clairvoyant.value - start)
+    def marks(self) -> tuple[int, int, int]:
+        """After how many bolts regret is told."""
+        return _marks(self.subjects)
 
-    def paid(self) -> tuple[float, float]:
-        """Return what testing a bolt cost on average before and after learning, in the stream."""
-        costs = self.episodes.costs
-        return float(costs[: self.switch].mean()), float(costs[self.switch :].mean())
+    @property
+    def learners(self) -> tuple[Run, ...]:
+        """The runs of the three agents that learn."""
+        return self.runs[: len(NAMES)]
 
-    def earned(self) -> tuple[float, float]:
-        """Return the average reward of a bolt minus its costs, before and after learning, in the stream."""
-        rewards = self.instance.problem.realised(self.stream, self.episodes.actions) - self.episodes.costs
-        return float(rewards[: self.switch].mean()), float(rewards[self.switch :].mean())
+    def share(self, run: Run) -> float:
+        """Return a run's regret as a share of explore-then-commit's."""
+        return float(run.regret[-1] / self.runs[NAMES.index(ETC)].regret[-1])
+
+    def stretches(self, run: Run, figure: FloatArray) -> tuple[float, float]:
+        """Return a figure's mean a bolt over the first and over the last stretch of the stream."""
+        edges = np.array([0, self.first, self.subjects - self.last, self.subjects])
+        before, _, after = run.means(figure, edges)
+        return float(before), float(after)
 
     def test_shares(self) -> dict[str, tuple[float, float]]:
         """Return how often each test is run by the learned plan and by the clairvoyant, exactly."""
         law, problem = self.instance.distribution, self.instance.problem
-        shares = [
+        learned, best = (
             law.probabilities @ ~np.isnan(follow(problem, policy, law.support).states)
-            for policy in (self.learned.plan, self.clairvoyant)
-        ]
-        return {test.name: (float(shares[0][i]), float(shares[1][i])) for i, test in enumerate(problem.tests)}
+            for policy in (self.learned, self.clairvoyant)
+        )
+        return {test.name: (float(learned[i]), float(best[i])) for i, test in enumerate(problem.tests)}
 
 
-def learn_from_complete(problem: Problem, records: Records) -> Plan:
-    """Plan with the empirical law of complete records: the learner of the demonstration."""
-    return plan(problem, Discrete.from_records(records))
-
-
-def inspect_stream(
-    *,
-    seed: int = 0,
-    subjects: int = STREAM,
-    sizes: tuple[int, ...] = SIZES,
-    learner: Learner = learn_from_complete,
-    tell: Tell = lambda done, doing: None,
-) -> Demonstration:
-    """Inspect a simulated stream of bolts.
+def learn_online(*, seed: int = 0, subjects: int = STREAM, tell: Tell = lambda name, done: None) -> Demonstration:
+    """Let the three agents, and the clairvoyant, inspect one simulated stream of bolts.
 
     Parameters
     ----------
     seed : int, default 0
-        Of the simulation.
-    subjects : int, default 20 000
-        Length of the stream.
-    sizes : tuple of int
-        Numbers of complete records after which a plan is made; the last plan is followed from there on.
-    learner : callable
-        Makes a plan from a problem and complete records.
+        Of the stream, of the agents, and of their coins.
+    subjects : int, default 100 000
+        Length of the stream, at least 10.
     tell : callable
-        Is told how many bolts were inspected since the last call, and what is being done.
+        Is told an agent's name and how many bolts it has inspected so far.
 
     Examples
     --------
-    >>> demonstration = inspect_stream(subjects=300, sizes=(50, 100))
-    >>> demonstration.switch, len(demonstration.episodes.costs)
-    (100, 300)
+    >>> demonstration = learn_online(subjects=200)
+    >>> [run.name for run in demonstration.runs]
+    ['explore-then-commit', 'doubling', 'safe-leaf-completion', 'clairvoyant']
+    >>> demonstration.exploration  # on so short a stream explore-then-commit explores to its end
+    200
     """
     instance = bolts()
     problem, law = instance.problem, instance.distribution
-    stream = instance.sample(np.random.default_rng(seed), subjects)
-    everything = test_everything(problem)
-    parts, lessons, done = [], [], 0
-    for size in sizes:
-        parts += _inspect_blocks(problem, everything, stream[done:size], tell, "every test")
-        records = Records(np.concatenate([part.states for part in parts]))
-        learned = learner(problem, records)
-        lessons.append(Lesson(size, learned, evaluate(problem, law, learned)))
-        tell(0, f"planned from {size} records")
-        done = size
-    parts += _inspect_blocks(problem, lessons[-1].plan, stream[done:], tell, "the learned plan")
+    rng = np.random.default_rng(seed)
+    stream = rng.choice(len(law), size=subjects, p=law.probabilities)
+    setting = Setting(problem, horizon=subjects, seed=seed, truth=law)
+    agents = {name: AGENTS[name](setting) for name in (*NAMES, "clairvoyant")}
+    default, clairvoyant = agents[DEFAULT_AGENT], plan(problem, law)
+    assert isinstance(default, LeafCompletion)
+    at_first = default.policy()
+    runs = tuple(_run(instance, name, agent, stream, seed, tell) for name, agent in agents.items())
+    learned = plan(problem, default.estimator.distribution())
     return Demonstration(
         instance=instance,
-        stream=stream,
-        lessons=tuple(lessons),
-        episodes=_joined(parts),
-        clairvoyant=plan(problem, law),
-        everything=evaluate(problem, law, everything),
-        nothing=evaluate(problem, law, DecideNow(problem, distribution=law)),
+        seed=seed,
+        subjects=subjects,
+        runs=runs,
+        clairvoyant=clairvoyant,
+        learned=learned,
+        truth=evaluate(problem, law, learned),
+        completing=_completing(instance, default.policy()),
+        exploration=min(subjects, exploration_length(problem.size, subjects)),
+        hindsight=_hindsight(instance, stream),
+        journeys=(
+            journey(problem, at_first, law.support[stream[0]]),
+            *_next_journeys(instance, default.policy(), subjects, rng),
+        ),
     )
-
-
-def journey(problem: Problem, policy: Policy, row: FloatArray) -> tuple[list[tuple[str, str]], str, float]:
-    """Follow one subject: the tests run with their outcomes in order, the decision, and the costs paid."""
-    state, steps, paid = problem.state(), [], 0.0
-    state[problem.context] = row[problem.context]
-    while (action := int(policy.act(state)[0])) < problem.d:
-        paid += float(problem.costs(state)[0, action])
-        state[action] = row[action]
-        steps.append((problem.tests[action].name, problem.tests[action].outcomes[int(row[action])]))
-    return steps, problem.action_name(action), paid
 
 
 def curves(demonstration: Demonstration) -> DemoCurves:
     """Return what the figure shows."""
+    problem, subjects = demonstration.instance.problem, demonstration.subjects
+    edges = np.concatenate([[0], _log_spaced(subjects)])
+    prices = {test.name: f"{test.name} ({test.cost:.2f})" for test in problem.tests}
     return DemoCurves(
-        records=np.array([lesson.records for lesson in demonstration.lessons], dtype=np.float64),
-        values=np.array([lesson.truth.value for lesson in demonstration.lessons]),
-        clairvoyant=demonstration.clairvoyant.value,
-        everything=demonstration.everything.value,
-        nothing=demonstration.nothing.value,
-        costs=demonstration.episodes.costs,
+        t=demonstration.runs[0].t,
+        regret={run.name: run.regret for run in demonstration.learners},
+        edges=edges,
+        costs={run.name: run.means(run.cost, edges) for run in demonstration.learners},
         clairvoyant_cost=demonstration.clairvoyant.expected_cost,
-        switch=demonstration.switch,
-        shares=demonstration.test_shares(),
-        unit=demonstration.instance.problem.unit,
+        shares={prices[name]: shares for name, shares in demonstration.test_shares().items()},
+        unit=problem.unit,
     )
 
 
-def _inspect_blocks(problem: Problem, policy: Policy, rows: FloatArray, tell: Tell, doing: str) -> list[Episodes]:
-    parts = []
-    for start in range(0, len(rows), BLOCK):
-        parts.append(follow(problem, policy, rows[start : start + BLOCK]))
-        tell(len(parts[-1].costs), doing)
-    return parts
+def _run(instance: Instance, name: str, agent: Agent, stream: IntArray, seed: int, tell: Tell) -> Run:
+    problem, law = instance.problem, instance.distribution
+    at, coins = _recorded(len(stream)), np.random.default_rng([seed, 1])
+    tell(name, 0)
+    found = simulate(problem, law, agent, stream, rng=coins, at=at, tell=lambda done: tell(name, done))
+    best = follow(problem, plan(problem, law), law.support)
+    best_earned = np.cumsum((problem.realised(law.support, best.actions) - best.costs)[stream])[at - 1]
+    return Run(name, at, found.pseudo_regret, found.cost, best_earned - found.realised_regret)
 
 
-def _joined(parts: list[Episodes]) -> Episodes:
-    return Episodes(
-        np.concatenate([part.states for part in parts]),
-        np.concatenate([part.actions for part in parts]),
-        np.concatenate([part.costs for part in parts]),
-        np.concatenate([part.tests for part in parts]),
-    )
+def _recorded(subjects: int) -> IntArray:
+    """Return the numbers of bolts after which figures are recorded."""
+    stretches = [min(FIRST, subjects // 10), subjects - subjects // 10]
+    even = np.linspace(0, subjects, GRID + 1).astype(np.int64)
+    return np.setdiff1d(np.concatenate([_log_spaced(subjects), even, stretches, _marks(subjects)]), [0])
+
+
+def _marks(subjects: int) -> tuple[int, int, int]:
+    return max(1, subjects // 100), subjects // 10, subjects
+
+
+def _log_spaced(subjects: int) -> IntArray:
+    return checkpoints(subjects, per_doubling=4)
+
+
+def _completing(instance: Instance, policy: Policy) -> float:
+    """Return the probability that a policy's coin has the remaining tests run."""
+    law = instance.distribution
+    chances = [chance for chance, _ in branches(instance.problem, policy, law.support)]
+    return float(law.probabilities @ chances[1]) if len(chances) > 1 else 0.0
+
+
+def _hindsight(instance: Instance, stream: IntArray) -> tuple[int, float]:
+    """Return the best length of exploration for explore-then-commit on this stream, and its regret."""
+    problem, law, subjects = instance.problem, instance.distribution, len(stream)
+    regret: dict[int, float] = {}
+    explore = min(FIRST, subjects)
+    while explore <= subjects:
+        agent = ExploreThenCommit(problem, horizon=subjects, explore=explore)
+        found = simulate(problem, law, agent, stream, rng=np.random.default_rng(0), at=np.array([subjects]))
+        regret[explore] = float(found.pseudo_regret[-1])
+        explore *= 2
+    best = min(regret, key=lambda n: regret[n])
+    return best, regret[best]
+
+
+def _next_journeys(instance: Instance, policy: Policy, done: int, rng: np.random.Generator) -> list[Journey]:
+    """Follow the bolts that come after the stream."""
+    rows, coins = instance.sample(rng, FOLLOWED), rng.random(FOLLOWED)
+    return [
+        journey(instance.problem, policy, rows[n], number=done + n + 1, coin=float(coins[n])) for n in range(FOLLOWED)
+    ]

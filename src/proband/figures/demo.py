@@ -1,4 +1,4 @@
-"""The demonstration's figure: what a plan learned from n records is worth, what each bolt cost, which tests are run."""
+"""The demonstration's figure: what agents lost along one stream, what a bolt cost, which tests are run."""
 
 from __future__ import annotations
 
@@ -9,47 +9,45 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from proband.figures.canvas import FAINT, INK, LINES, NEUTRAL_FILL, new_figure
-from proband.vocabulary import FloatArray
+from proband.vocabulary import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WINDOW = 200
-BLUE, ORANGE = LINES[0], LINES[1]
+BLUE, ORANGE, GREY = LINES[0], LINES[1], "#5f6b76"
+STYLES = ((ORANGE, "-", 1.8), (GREY, (0, (4, 1.5)), 1.6), (BLUE, "-", 2.4))
+"""Colour, dashes and width of each agent's line: told apart by lightness and dashes too, not by hue alone."""
+FROM = 10
+"""Costs of fewer bolts than this are single bolts' and are not drawn."""
 
 
 @dataclass(frozen=True)
 class DemoCurves:
-    """What the figure shows.
+    """What the figure shows, for three agents, the last of which is the one to look at.
 
     Attributes
     ----------
-    records : FloatArray of shape (n,)
-        Numbers of records that were planned from.
-    values : FloatArray of shape (n,)
-        What each of these plans is worth a subject, under the true law.
-    clairvoyant, everything, nothing : float
-        Value of the best plan, of testing everything, of deciding at once.
-    costs : FloatArray of shape (subjects,)
-        What each subject of the stream cost to test.
+    t : IntArray of shape (n,)
+        Numbers of subjects.
+    regret : mapping of str to FloatArray of shape (n,)
+        What each agent lost to the clairvoyant on the first `t` subjects.
+    edges : IntArray of shape (m + 1,)
+        Numbers of subjects between which costs are averaged.
+    costs : mapping of str to FloatArray of shape (m,)
+        What testing a subject cost each agent on average between two edges.
     clairvoyant_cost : float
         What testing costs under the best plan.
-    switch : int
-        How many subjects were tested completely.
     shares : mapping of str to (float, float)
         How often each test is run: under the learned plan, under the best plan.
     unit : str
     """
 
-    records: FloatArray
-    values: FloatArray
-    clairvoyant: float
-    everything: float
-    nothing: float
-    costs: FloatArray
+    t: IntArray
+    regret: Mapping[str, FloatArray]
+    edges: IntArray
+    costs: Mapping[str, FloatArray]
     clairvoyant_cost: float
-    switch: int
     shares: Mapping[str, tuple[float, float]]
     unit: str
 
@@ -59,93 +57,106 @@ def draw_demo(curves: DemoCurves) -> Figure:
 
     Examples
     --------
+    >>> names = ("explore-then-commit", "doubling", "safe-leaf-completion")
     >>> curves = DemoCurves(
-    ...     np.array([50.0, 100.0]), np.array([0.1, 0.4]), 0.5, -4.8, -1.8, np.full(400, 2.0), 2.3, 100,
+    ...     np.array([50, 100]), {name: np.array([1.0, 2.0]) for name in names},
+    ...     np.array([0, 50, 100]), {name: np.array([9.0, 2.0]) for name in names}, 2.3,
     ...     {"ultrasonic": (0.1, 0.2)}, "USD",
     ... )  # fmt: skip
     >>> len(draw_demo(curves).axes)
     3
     """
-    figure = new_figure(13.5, 4.2)
-    figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08)
-    panels = figure.subplots(1, 3, width_ratios=(1, 1.1, 1))
-    for axes, title in zip(panels, ("What a plan is worth", "What testing cost", "Which tests are run"), strict=True):
-        axes.set_title(title, loc="left", weight="bold", color=INK)
+    figure = new_figure(14.5, 4.9)
+    figure.set_layout_engine("constrained", w_pad=0.14, h_pad=0.1)
+    figure.suptitle(
+        f"Three agents learn to inspect the same {curves.t[-1]:,} bolts (one simulated stream)",
+        x=0.012,
+        ha="left",
+        color=INK,
+        size=13,
+    )
+    panels = figure.subplots(1, 3, width_ratios=(1.1, 1.1, 0.9))
+    titles = ("Lost to the clairvoyant so far", "What testing a bolt costs", "Which tests are run in the end")
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set_title(title, loc="left", weight="bold", color=INK, size=11)
         axes.spines[["top", "right"]].set_visible(False)
-    _draw_values(panels[0], curves)
+        axes.spines[["left", "bottom"]].set_color(FAINT)
+        axes.tick_params(color=FAINT, labelcolor=INK, labelsize=9)
+    _draw_regret(panels[0], curves)
     _draw_costs(panels[1], curves)
     _draw_shares(panels[2], curves)
     return figure
 
 
-def _draw_values(axes: Axes, curves: DemoCurves) -> None:
-    axes.plot(curves.records, curves.values, "o-", color=BLUE, zorder=3)
-    axes.annotate(
-        "learned",
-        (curves.records[-1], curves.values[-1]),
-        (0, -18),
-        textcoords="offset points",
-        color=BLUE,
-        ha="center",
-    )
-    for value, name in (
-        (curves.clairvoyant, "knowing the true law"),
-        (curves.nothing, "deciding at once"),
-        (curves.everything, "testing everything"),
-    ):
-        axes.axhline(value, color=FAINT, linestyle="--", linewidth=1, zorder=1)
-        axes.annotate(name, (curves.records[0], value), (0, 4), textcoords="offset points", color=INK, size=8)
-    axes.set_xscale("log")
-    axes.set_xticks(curves.records, [f"{n:g}" for n in curves.records], size=8)
-    axes.minorticks_off()
-    axes.set_xlabel("complete records to plan from")
-    axes.set_ylabel(f"expected total reward a bolt{_in(curves.unit)}")
-    low, high = curves.everything, curves.clairvoyant
-    axes.set_ylim(low - 0.08 * (high - low), high + 0.12 * (high - low))
+def _draw_regret(axes: Axes, curves: DemoCurves) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    end = int(curves.t[-1])
+    offsets = ((0, -26), (0, 5), (0, 5))  # below its line the first: above it another one may pass
+    for (name, regret), (colour, dashes, width), offset in zip(curves.regret.items(), STYLES, offsets, strict=True):
+        axes.plot(np.append(0, curves.t), np.append(0, regret), color=colour, linestyle=dashes, linewidth=width)
+        _label(axes, f"{name}\n{regret[-1]:,.0f}", (end, float(regret[-1])), offset, colour, ha="right")
+    axes.set_xlim(0, end)
+    axes.set_ylim(0, 1.15 * max(float(regret[-1]) for regret in curves.regret.values()))
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.yaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
+    axes.set_ylabel(f"cumulative regret{_in(curves.unit)}", color=INK)
+    _finish(axes)
 
 
 def _draw_costs(axes: Axes, curves: DemoCurves) -> None:
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import LogLocator, NullLocator
 
-    window = min(WINDOW, len(curves.costs))
-    sums = np.cumsum(np.concatenate([[0.0], curves.costs]))
-    means = (sums[window:] - sums[:-window]) / window
-    axes.plot(np.arange(window, len(curves.costs) + 1), means, color=BLUE, linewidth=1.2)
-    axes.axhline(curves.clairvoyant_cost, color=FAINT, linestyle="--", linewidth=1)
-    axes.axvspan(0, curves.switch, color=NEUTRAL_FILL, zorder=0)
-    top = 1.22 * float(means.max())
-    axes.set_ylim(0, top)
-    axes.set_xlim(0, len(curves.costs))
-    axes.text(curves.switch / 2, 0.95 * top, "every\ntest", color=INK, size=8, va="top", ha="center")
-    axes.text(
-        curves.switch + 0.02 * len(curves.costs), 0.95 * top, "following the learned plan", color=INK, size=8, va="top"
-    )
-    axes.annotate(
-        "knowing the true law",
-        (len(curves.costs), curves.clairvoyant_cost),
-        (0, -12),
-        textcoords="offset points",
-        size=8,
-        ha="right",
-        color=INK,
-    )
-    axes.xaxis.set_major_locator(MaxNLocator(4))
-    axes.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
-    axes.set_xlabel(f"bolt (mean of the last {window})")
-    axes.set_ylabel(f"testing costs a bolt{_in(curves.unit)}")
+    shown = curves.edges[:-1] >= FROM
+    edges = np.append(curves.edges[:-1][shown], curves.edges[-1])
+    for costs, (colour, _, width), order in zip(curves.costs.values(), STYLES, (2, 1, 3), strict=True):
+        axes.stairs(costs[shown], edges, baseline=None, color=colour, linewidth=0.8 * width, zorder=order)
+    axes.axhline(curves.clairvoyant_cost, color=INK, linestyle=":", linewidth=1.2)
+    first, second, last = curves.costs
+    highest = max(float(costs.max()) for costs in curves.costs.values())
+    end = float(edges[-1])
+    _label(axes, first, (FROM, highest), (2, 17), STYLES[0][0])
+    _label(axes, second, (FROM, highest), (2, 5), STYLES[1][0])
+    _label(axes, last, (end, curves.clairvoyant_cost), (-2, -16), STYLES[2][0], ha="right")
+    _label(axes, "clairvoyant", (FROM, curves.clairvoyant_cost), (2, -14), INK)
+    axes.set_xscale("log")
+    axes.set_xlim(FROM, end)
+    axes.set_ylim(0, 1.2 * highest)
+    axes.xaxis.set_major_locator(LogLocator())
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_ylabel(f"mean testing costs of a bolt{_in(curves.unit)}", color=INK)
+    _finish(axes)
 
 
 def _draw_shares(axes: Axes, curves: DemoCurves) -> None:
-    names = list(curves.shares)
+    names = sorted(curves.shares, key=lambda name: curves.shares[name][1])
     place = np.arange(len(names))
-    learned, best = np.array(list(curves.shares.values())).T
-    axes.barh(place - 0.18, 100 * learned, 0.36, color=BLUE, label="learned plan")
-    axes.barh(place + 0.18, 100 * best, 0.36, color=ORANGE, label="knowing the true law")
-    axes.set_yticks(place, names, size=8)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 105)
-    axes.set_xlabel("share of bolts (%)")
-    axes.legend(frameon=False, fontsize=8, loc="center right")
+    learned, best = 100 * np.array([curves.shares[name] for name in names]).T
+    axes.hlines(place, 0, np.maximum(learned, best), color=NEUTRAL_FILL, linewidth=3, zorder=1)
+    axes.plot(best, place, "o", markersize=11, markerfacecolor="white", markeredgecolor=INK, markeredgewidth=1.3)
+    axes.plot(learned, place, "o", markersize=6, color=BLUE)
+    _label(axes, "○ clairvoyant", (100, 1.5), (0, 0), INK, ha="right")
+    _label(axes, "● learned plan", (100, 1.0), (0, 0), BLUE, ha="right")
+    axes.set_yticks(place, names)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    axes.set_xlim(-3, 105)
+    axes.set_xlabel("share of bolts (%)", color=INK)
+    axes.set_ylabel(f"test{_in(f'price in {curves.unit}' if curves.unit else 'price')}", color=INK)
+
+
+def _finish(axes: Axes) -> None:
+    axes.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
+    axes.grid(axis="y", color=NEUTRAL_FILL)
+    axes.set_axisbelow(True)
+    axes.set_xlabel("bolts inspected", color=INK)
+
+
+def _label(
+    axes: Axes, words: str, at: tuple[float, float], offset: tuple[float, float], colour: str, *, ha: str = "left"
+) -> None:
+    """Write next to a line, in its colour."""
+    axes.annotate(words, at, offset, textcoords="offset points", color=colour, ha=ha, size=9, weight="bold")
 
 
 def _in(unit: str) -> str:

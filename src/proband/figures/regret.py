@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC3377", "#56B4E9", "#7F7F7F", "#D55E00", "#000000")
 DASHES = ("-", (0, (6, 1.5)), "-", (0, (6, 1.5)), (0, (2, 1)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), ":")
 SMALL = 8.5
+FEWEST = 64
+"""Subjects from which on logarithmic figures begin."""
 LABELS = {"explore-then-commit": "explore-then-commit, knows T", "doubling-keep": "doubling, keeps its data"}
 """What an agent is called in a figure, where it is not its name with spaces."""
 
@@ -49,7 +51,7 @@ class Curve:
     @property
     def label(self) -> str:
         """What the agent is called in the figure."""
-        return LABELS.get(self.agent, self.agent.replace("-", " "))
+        return LABELS.get(self.agent, _spoken(self.agent))
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,12 @@ def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words)
     linear.set_ylim(0)
     _label_ends(linear, regrets)
     _finish(logarithmic, "In logarithms, with fitted slopes", "subjects t", "regret")
-    _logarithmic(logarithmic, regrets, shrink=10)
-    _legend(logarithmic)
+    _logarithmic(logarithmic, regrets)
     _draw_ratios(relative, ratios, words)
-    _finish(relative, f"Relative to {words.baseline}: ± standard error", "subjects t", "ratio of mean regrets")
-    relative.set_xscale("log")
-    relative.set_xlim(max(64.0, min(curve.x[0] for curve in ratios)), max(curve.x[-1] for curve in ratios))
+    _finish(relative, f"Relative to {_spoken(words.baseline)}: ± standard error", "subjects t", "ratio of mean regrets")
+    last = max(curve.x[-1] for curve in regrets)
+    for axes in (logarithmic, relative):
+        axes.set_xlim(FEWEST if last > 4 * FEWEST else 1, last)
     _label_ends(relative, ratios)
     return figure
 
@@ -109,11 +111,11 @@ def draw_sweep(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) 
     for n, curve in enumerate(regrets):
         _draw(logarithmic, curve, n, marker="o")
     _finish(logarithmic, "Final regret: mean ± standard error, slopes", words.parameter, "regret")
-    _logarithmic(logarithmic, regrets, shrink=100)
-    _legend(logarithmic)
+    _logarithmic(logarithmic, regrets, least=0.0)
     _draw_ratios(relative, ratios, words, marker="o")
-    _finish(relative, f"Relative to {words.baseline}: ± standard error", words.parameter, "ratio of mean regrets")
-    relative.set_xscale("log")
+    _finish(
+        relative, f"Relative to {_spoken(words.baseline)}: ± standard error", words.parameter, "ratio of mean regrets"
+    )
     for axes in (logarithmic, relative):
         _ticks(axes, regrets[0].x)
     _label_ends(relative, ratios)
@@ -144,9 +146,10 @@ def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, *, marker: s
     for n, curve in enumerate(ratios):
         if curve.agent != words.baseline:
             _draw(axes, curve, n, marker=marker)
+    axes.set_xscale("log")
     axes.set_yscale("log")
-    shown = np.concatenate([curve.mean[curve.x >= 64] for curve in ratios])
-    shown = shown[shown > 0]
+    shown = np.concatenate([curve.mean[curve.x >= (0.0 if marker else FEWEST)] for curve in ratios])
+    shown = shown[(shown > 0) & np.isfinite(shown)]
     if shown.size:
         axes.set_ylim(min(0.5, shown.min() / 1.4), max(2.0, shown.max() * 1.4))
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -163,17 +166,15 @@ def _finish(axes: Axes, title: str, x: str, y: str) -> None:
     axes.grid(color="#e6eaed", linewidth=0.6, zorder=0)
 
 
-def _logarithmic(axes: Axes, curves: Sequence[Curve], *, shrink: float) -> None:
-    """Set both scales, with room above the curves for the legend, down to a share of the smallest mean."""
+def _logarithmic(axes: Axes, curves: Sequence[Curve], *, least: float = FEWEST) -> None:
+    """Set both scales, with room above the curves for the legend."""
     axes.set_xscale("log")
     axes.set_yscale("log")
-    means = np.concatenate([curve.mean for curve in curves])
+    means = np.concatenate([curve.mean[curve.x >= least] for curve in curves])
     means = means[means > 0]
     if means.size:
-        axes.set_ylim(max(means.min() / 1.5, means.max() / 10 ** (2 + np.log10(shrink) * 2)), means.max() * 12)
-
-
-def _legend(axes: Axes) -> None:
+        low, high = means.min() / 1.4, means.max() * 1.4
+        axes.set_ylim(low, high * (high / low) ** (0.075 * (len(curves) + 0.5)))
     axes.legend(frameon=False, fontsize=SMALL, loc="upper left", handlelength=2.6, borderaxespad=0.2)
 
 
@@ -193,9 +194,10 @@ def _label_ends(axes: Axes, curves: Sequence[Curve]) -> None:
     if not curves:
         return
     ends = [(n, curve) for n, curve in enumerate(curves) if np.isfinite(curve.mean[-1]) and curve.mean[-1] > 0]
+    axes.get_ylim()  # settles the scale, on which the heights depend
     to_axes = axes.transData + axes.transAxes.inverted()
     heights = [float(to_axes.transform((1.0, curve.mean[-1]))[1]) for _, curve in ends]
-    for (n, curve), height in zip(ends, _apart(heights, gap=0.085), strict=True):
+    for (n, curve), height in zip(ends, _apart(heights, gap=0.09), strict=True):
         axes.annotate(
             curve.label.replace(", ", ",\n").replace(" completion", "\ncompletion"),
             (1.0, height),
@@ -205,7 +207,7 @@ def _label_ends(axes: Axes, curves: Sequence[Curve]) -> None:
             color=COLOURS[n % len(COLOURS)],
             size=SMALL,
             va="center",
-            linespacing=0.95,
+            linespacing=1.05,
             annotation_clip=False,
         )
 
@@ -223,3 +225,7 @@ def _apart(heights: Sequence[float], *, gap: float) -> list[float]:
     result = np.empty(len(placed))
     result[order] = placed
     return [float(height) for height in result]
+
+
+def _spoken(name: str) -> str:
+    return name if name == "explore-then-commit" else name.replace("-", " ")

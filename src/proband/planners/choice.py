@@ -13,11 +13,13 @@ from proband.planners.layout import layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options, Progress
 from proband.planners.plan import Plan
+from proband.planners.sparse import plan_sparse
 from proband.problem import Problem
 
 PLANNERS: dict[str, Callable[[Problem, Discrete, Options], Plan]] = {
     "dense": plan_dense,
     "gpu": plan_gpu,
+    "sparse": plan_sparse,
     "myopic": plan_myopic,
     "lookahead": plan_lookahead,
     "gain": plan_gain,

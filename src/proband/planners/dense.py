@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Discrete, totals
-from proband.errors import TooLargeError
+from proband.errors import StateError, TooLargeError
 from proband.planners import dense_kernel
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
@@ -82,6 +82,9 @@ class DensePlan(Plan):
 
     def run(self, rows: FloatArray) -> Episodes:
         """Take subjects with complete outcome vectors (n, d) from arrival to decision, in compiled code."""
+        needed = [*self.layout.context, *self.layout.tests]
+        if np.isnan(rows[:, needed]).any():
+            raise StateError("an outcome is NaN; a subject's whole outcome vector must be known to run it; fill it in")
         last, sets, costs, tests = self._walk(rows)
         states = np.where(self.layout.done(sets), rows, np.nan)
         if self._looks_up:

@@ -1,0 +1,272 @@
+"""``proband experiment``: list, show, run, plot and report the experiments of the catalogue."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from proband.cli import inputs, printing
+from proband.errors import UnknownNameError
+from proband.experiments import EXPERIMENTS, Executor, Experiment, in_process, in_processes, on_cluster
+from proband.experiments.experiment import HORIZON, whole
+from proband.experiments.plots import plot, written
+from proband.experiments.report import report, summary_content, summary_rows
+from proband.experiments.runner import SEED, run
+from proband.experiments.summary import slopes, summarise
+from proband.experiments.tidy import TidyTable, read_table
+
+experiment_app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of an experiment; list shows them.")]
+HorizonOption = Annotated[
+    str | None, typer.Option("--horizon", metavar="T", help="Number of subjects; 2^16 is understood.")
+]
+ReplicationsOption = Annotated[
+    int | None, typer.Option("--replications", min=1, metavar="N", help="How often everything is drawn anew.")
+]
+AgentsOption = Annotated[
+    str | None, typer.Option("--agents", metavar="A,B", help="Agents that take part, separated by commas.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Seed of everything that is drawn.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Folder of the run; by default out/experiments/NAME.")
+]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Processes on this machine.")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster with this scheduler, instead of here."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Another value of a parameter; several to sweep: m=1,2,4."),
+]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Run every cell again, those that are finished too.")]
+MeasureOption = Annotated[bool, typer.Option("--realised", help="Draw realised regret in place of pseudo-regret.")]
+ToOption = Annotated[
+    Path | None, typer.Option("--to", metavar="DIR", help="Where to write; by default the run's folder.")
+]
+
+
+@experiment_app.callback()
+def experiment_command() -> None:
+    """Agents side by side on the same subjects: from one seed to a table, figures and a report."""
+
+
+@experiment_app.command("list")
+def list_command(as_json: inputs.JsonOption = False) -> None:
+    """List the experiments.
+
+    [bold]Examples[/bold]
+    $ proband experiment list
+    """
+    if as_json:
+        printing.print_json({name: experiment.title for name, experiment in EXPERIMENTS.items()})
+        return
+    printing.print_facts((name, experiment.title) for name, experiment in EXPERIMENTS.items())
+
+
+@experiment_app.command("show")
+def show_command(name: NameArgument, as_json: inputs.JsonOption = False) -> None:
+    """Show what an experiment is made of.
+
+    [bold]Examples[/bold]
+    $ proband experiment show lower-bound-single
+    """
+    experiment = find(name)
+    if as_json:
+        printing.print_json(_content(experiment))
+        return
+    printing.print_title(f"{experiment.name}: {experiment.title}")
+    typer.echo(experiment.shows + "\n")
+    facts = [("agents", ", ".join(entrant.name for entrant in experiment.agents))]
+    facts += [("horizon", written(experiment.horizon)), ("replications", str(experiment.replications))]
+    for key, parameter in experiment.parameters.items():
+        facts.append((key, f"{parameter.default} ({parameter.about})"))
+    for key, values in experiment.sweeps.items():
+        facts.append((f"sweep of {key}", ", ".join(written(value) for value in values)))
+    facts.append(("cells", f"{len(experiment.cells(seed=SEED)):,}"))
+    printing.print_facts(facts)
+
+
+@experiment_app.command("run")
+def run_command(
+    name: NameArgument,
+    replications: ReplicationsOption = None,
+    horizon: HorizonOption = None,
+    agents: AgentsOption = None,
+    seed: SeedOption = SEED,
+    out: OutOption = None,
+    jobs: JobsOption = 1,
+    cluster: ClusterOption = None,
+    settings: SetOption = None,
+    fresh: FreshOption = False,
+    as_json: inputs.JsonOption = False,
+) -> None:
+    """Run an experiment, or the rest of it, and print a summary.
+
+    A run that was stopped goes on where it was. Its folder holds the table
+    (CSV and Parquet), a manifest, and the cells. The same seed gives the same
+    table, on however many processes or workers of a cluster it is run.
+
+    [bold]Examples[/bold]
+    $ proband experiment run paper-discrete --jobs 2
+    $ proband experiment run paper-discrete --set costs=0.02,0.05,0.1 --replications 20
+    $ proband experiment run horizon --horizon 2^14 --agents explore-then-commit,greedy
+    $ proband experiment run lower-bound-single --cluster tcp://10.0.0.5:8786
+    """
+    experiment = find(name).changed(
+        horizon=None if horizon is None else _whole(horizon),
+        replications=replications,
+        agents=None if agents is None else [agent.strip() for agent in agents.split(",")],
+        settings=_settings(settings or []),
+    )
+    folder = _folder(name, out)
+    executor, how = _executor(jobs, cluster)
+    with _progress() as bar:
+        task = bar.add_task(name, total=len(experiment.cells(seed=seed)))
+        table = run(
+            experiment, folder, seed=seed, executor=executor, how=how, fresh=fresh,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )  # fmt: skip
+    if as_json:
+        printing.print_json(_summary(experiment, table, folder))
+        return
+    printing.print_title(experiment.title)
+    print_summary(experiment, table)
+    typer.echo(f"\n{folder}: table.csv{_parquet(folder)}, manifest.json; draw it with proband experiment plot {name}")
+
+
+@experiment_app.command("plot")
+def plot_command(
+    name: NameArgument, out: OutOption = None, to: ToOption = None, realised: MeasureOption = False
+) -> None:
+    """Draw the figures of a run, from its table.
+
+    [bold]Examples[/bold]
+    $ proband experiment plot paper-discrete
+    $ proband experiment plot paper-discrete --out elsewhere --to figures --realised
+    """
+    folder = _folder(name, out)
+    measure = "realised_regret" if realised else "pseudo_regret"
+    for path in plot(read_table(folder), find(name), to or folder, measure=measure):
+        typer.echo(str(path))
+
+
+@experiment_app.command("report")
+def report_command(name: NameArgument, out: OutOption = None, to: ToOption = None) -> None:
+    """Write a page about a run: numbers, slopes, figures, and the command that reproduces it.
+
+    [bold]Examples[/bold]
+    $ proband experiment report paper-discrete --to docs/experiments
+    """
+    folder = _folder(name, out)
+    for path in report(find(name), folder, to or folder):
+        typer.echo(str(path))
+
+
+def find(name: str) -> Experiment:
+    """Return an experiment of the catalogue."""
+    if name not in EXPERIMENTS:
+        raise UnknownNameError(f"experiment {name!r} does not exist; choose one of {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]
+
+
+def print_summary(experiment: Experiment, table: TidyTable) -> None:
+    """Print regrets and slopes."""
+    summaries = summarise(table, baselines=experiment.baselines)
+    _print_aligned(*summary_rows(summaries, experiment.baselines, short=True))
+    found = slopes(table)
+    if found:
+        typer.echo("\nslopes of final regret, in logarithms")
+        header = ["agent", *("in T" if key == HORIZON else f"in {key}" for key in found)]
+        _print_aligned(header, [[agent, *(str(found[key][agent]) for key in found)] for agent in table.unique("agent")])
+
+
+def _print_aligned(header: list[str], rows: list[list[str]]) -> None:
+    """Print a table whose rows are never folded: the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    for row in (header, *rows):
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        typer.echo("  ".join([row[0].ljust(widths[0]), *cells[1:]]).rstrip())
+
+
+def _summary(experiment: Experiment, table: TidyTable, folder: Path) -> dict[str, object]:
+    return {
+        "experiment": experiment.name,
+        "out": str(folder),
+        "summaries": summary_content(summarise(table, baselines=experiment.baselines)),
+        "slopes": {
+            key: {agent: {"slope": slope.slope, "standard_error": slope.error} for agent, slope in by_agent.items()}
+            for key, by_agent in slopes(table).items()
+        },
+    }
+
+
+def _content(experiment: Experiment) -> dict[str, object]:
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "shows": experiment.shows,
+        "agents": [entrant.name for entrant in experiment.agents],
+        "horizon": experiment.horizon,
+        "replications": experiment.replications,
+        "parameters": {
+            key: {"default": parameter.default, "about": parameter.about}
+            for key, parameter in experiment.parameters.items()
+        },
+        "sweeps": {key: list(values) for key, values in experiment.sweeps.items()},
+        "baselines": list(experiment.baselines),
+    }
+
+
+def _executor(jobs: int, cluster: str | None) -> tuple[Executor, str]:
+    if cluster is not None:
+        if jobs > 1:
+            raise typer.BadParameter("give --jobs or --cluster, not both; a cluster has workers of its own")
+        return on_cluster(cluster), "on a Dask cluster"
+    return (in_process, "in process") if jobs == 1 else (in_processes(jobs), f"in {jobs} processes")
+
+
+def _settings(pairs: list[str]) -> dict[str, str]:
+    split = [pair.partition("=") for pair in pairs]
+    for key, equals, value in split:
+        if not (key and equals and value):
+            raise typer.BadParameter(
+                f"--set {key}{equals}{value}: give a parameter and its value, as in m=2 or m=1,2,4"
+            )
+    return {key.strip(): value for key, _, value in split}
+
+
+def _whole(text: str) -> int:
+    try:
+        return whole(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"--horizon {text}: give a whole number, such as 65536 or 2^16") from error
+
+
+def _folder(name: str, out: Path | None) -> Path:
+    return Path("out") / "experiments" / find(name).name if out is None else out
+
+
+def _parquet(folder: Path) -> str:
+    if (folder / "table.parquet").exists():
+        return ", table.parquet"
+    return ' (table.parquet needs pip install "proband[tables]")'
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )

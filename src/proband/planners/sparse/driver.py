@@ -1,0 +1,173 @@
+"""The search as an object: memo, stacks and roots, advanced slice by slice from Python.
+
+Between slices Python handles signals, reports progress and applies the limits. Everything a slice needs is kept in
+arrays, so a search can be left and taken up at any time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proband.planners.sparse.incumbent import beam_slice, incumbent_nodes, new_beam, settle_upper, start_beam
+from proband.planners.sparse.instance import Compiled, pack
+from proband.planners.sparse.memo import EXPANSIONS, NODES, add_node, grow, key_of, memo_bytes, new_memo
+from proband.planners.sparse.scratch import new_scratch
+from proband.planners.sparse.search import DONE, FULL, refresh_stack, search_slice
+
+__all__ = ["Search"]
+
+Integers = NDArray[np.int64]
+
+EVERY = 1 << 20
+BEAMS: tuple[tuple[int, ...], ...] = ((1,), (3, 3, 2))
+POLISHES: tuple[tuple[int, ...], ...] = ((EVERY,), (EVERY, 2), (EVERY, 4, 2), (EVERY, 8, 4, 2), (EVERY, 12, 6, 3, 2))
+
+
+class Search:
+    """One search over the roots of a compiled instance.
+
+    Parameters
+    ----------
+    compiled : Compiled
+        The instance.
+    depth, budget : int
+        Tests and budget units a subject may use.
+    contexts : ndarray (merged rows,)
+        Start set of each merged row.
+    count : int
+        Number of start sets.
+    memory_limit : float
+        Bytes the memo may take.
+    """
+
+    def __init__(
+        self, compiled: Compiled, depth: int, budget: int, contexts: Integers, count: int, memory_limit: float
+    ):
+        self.compiled = compiled
+        self.instance = compiled.instance
+        self.depth, self.budget = depth, budget
+        self.memory_limit = memory_limit
+        self.out_of_memory = False
+        self.deadline = float("inf")
+        columns, tests = self.instance.cells.shape[1], self.instance.outcomes.size
+        self.room = (columns + 1, tests, columns)
+        self.scratch = new_scratch(self.instance)
+        self.memo = grow(new_memo(self.instance.words), (columns + 1 + count, tests, columns))
+        self.beam = new_beam(self.instance)
+        self.stack = np.zeros(2 * tests + 8, dtype=np.int64)
+        self.limits = np.zeros(self.stack.size)
+        self.height = np.zeros(1, dtype=np.int64)
+        self.burst = 64
+        self.stage = 0
+        self.seconds_improving = 0.0
+        self.bits = [_root_bits(compiled, contexts, k) for k in range(count)]
+        self.roots = np.array([self._add_root(bits) for bits in self.bits], dtype=np.int64)
+
+    def _add_root(self, bits: NDArray[np.uint64]) -> int:
+        nothing = np.uint64(0)
+        key = np.uint64(key_of(self.instance, bits, bits, nothing, self.depth, self.budget))
+        return int(add_node(self.instance, self.memo, bits, bits, key, nothing, self.depth, self.budget))
+
+    @property
+    def lower(self) -> float:
+        """Lower bound on the least loss."""
+        return float(self.memo.lower[self.roots].sum())
+
+    @property
+    def upper(self) -> float:
+        """Loss of the incumbent."""
+        return float(self.memo.upper[self.roots].sum())
+
+    @property
+    def expansions(self) -> int:
+        """Sets of rows whose pairs of tests were counted."""
+        return int(self.memo.size[EXPANSIONS])
+
+    @property
+    def states(self) -> int:
+        """States in the memo."""
+        return int(self.memo.size[NODES])
+
+    def advance(self, slack: float, seconds: float) -> bool:
+        """Run one slice of about `seconds`; False when the search is complete."""
+        if self.height[0] == 0 and not self._open_root():
+            return False
+        began = time.perf_counter()
+        code = search_slice(
+            self.instance, self.memo, self.scratch, self.stack, self.limits, self.height, self.burst, slack
+        )
+        if code == FULL:
+            self._grow()
+        elif code != DONE:
+            factor = seconds / max(time.perf_counter() - began, 1e-6)
+            self.burst = max(16, int(self.burst * min(2.0, max(0.5, factor))))
+        return True
+
+    def improve(self) -> None:
+        """Look for a better incumbent: a beam from the roots, later from every state of the incumbent."""
+        began = time.perf_counter()
+        stage, self.stage = self.stage, self.stage + 1
+        for root in self.roots:
+            if stage < len(BEAMS):
+                self._run_beam(int(root), BEAMS[stage])
+            else:
+                widths = POLISHES[min(stage - len(BEAMS), len(POLISHES) - 1)]
+                while not self.late() and self._polish(int(root), widths):
+                    pass
+        self.seconds_improving += time.perf_counter() - began
+
+    def settle(self) -> None:
+        """Carry what open states know down to the roots."""
+        refresh_stack(self.instance, self.memo, self.stack, self.height)
+
+    def late(self) -> bool:
+        """Whether the deadline passed or memory ran out."""
+        return self.out_of_memory or time.perf_counter() > self.deadline
+
+    def _open_root(self) -> bool:
+        """Put the root with the widest gap on the stack; False when all are solved."""
+        gaps = self.memo.upper[self.roots] - self.memo.lower[self.roots]
+        k = int(np.argmax(gaps))
+        if gaps[k] <= self.instance.tolerance:
+            return False
+        share = 1.0 if self.roots.size == 1 else 0.5
+        self.stack[0] = self.roots[k]
+        self.limits[0] = self.memo.lower[self.roots[k]] + share * gaps[k] + 4 * self.instance.tolerance
+        self.height[0] = 1
+        return True
+
+    def _grow(self) -> None:
+        if 2 * memo_bytes(self.memo) > self.memory_limit:
+            self.out_of_memory = True
+        else:
+            self.memo = grow(self.memo, self.room)
+
+    def _run_beam(self, node: int, widths: Sequence[int]) -> None:
+        start_beam(self.beam, node, widths)
+        while not self.late():
+            code = beam_slice(self.instance, self.memo, self.scratch, self.beam, 1 << 12)
+            if code == DONE:
+                return
+            if code == FULL:
+                self._grow()
+
+    def _polish(self, root: int, widths: Sequence[int]) -> bool:
+        """Try other tests at every state of the incumbent; whether that improved it."""
+        before = float(self.memo.upper[root])
+        found = np.zeros(2 * self.instance.bits + 64, dtype=np.int64)
+        count = incumbent_nodes(self.instance, self.memo, root, found)
+        for node in found[:count][::-1]:
+            self._run_beam(int(node), widths)
+        settle_upper(self.instance, self.memo, found, count)
+        return float(self.memo.upper[root]) < before - self.instance.tolerance
+
+
+def _root_bits(compiled: Compiled, contexts: Integers, context: int) -> NDArray[np.uint64]:
+    used = compiled.atom_row >= 0
+    flags = np.zeros(compiled.atom_row.size, dtype=bool)
+    flags[used] = contexts[compiled.atom_row[used]] == context
+    return pack(flags)

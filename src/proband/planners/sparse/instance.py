@@ -1,0 +1,283 @@
+r"""From arrays of past subjects to the form the search works on.
+
+Rows with equal codes are merged. With :math:`\ell(r, y) = \max_{y'} g(r, y') - g(r, y) \ge 0` for the
+merged stakes g, the plan of least expected loss
+
+.. math:: J(S) = \min\bigl(\min_y \sum_{r \in S} \ell(r, y),\;
+          \min_i c_i\, w(S) + \sum_b J(S_{ib})\bigr)
+
+has value :math:`\sum_r \max_y g(r, y) - J`. For the match reward the loss of stopping is
+:math:`\sum_{r \in S} s_r - \max_{r \in S} s_r`.
+
+Two forms hold the sums over a set of rows. *Packed*: each row is written as a few atoms of few types (an atom
+has a fixed weight and loss vector), atoms of a type share 64-bit words, and popcounts give every sum.
+*Dense*: one bit per row, and sums run over the rows.
+
+Tests are sorted by their number of outcomes, largest first, so that the columns "test j has outcome b" of a
+level b are the tests 0 .. level_size[b]-1: loops over them are contiguous.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["UNLIMITED", "Compiled", "Instance", "Merged", "compile_instance", "merge_rows"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+UNLIMITED = 1 << 40
+_UNITS = 1 << 36
+_MOST_TYPES = 24
+
+
+class Instance(NamedTuple):
+    """Arrays read by the kernels; internal test ids (sorted by number of outcomes)."""
+
+    packed: bool
+    match: bool
+    uniform: bool
+    penalised: bool
+    grouped: bool
+    words: int
+    bits: int
+    outcomes: Integers
+    level_size: Integers
+    level_offset: Integers
+    cells: Words
+    cell_rows: Words
+    onehot: Floats
+    row_values: Floats
+    type_start: Integers
+    type_values: Floats
+    salt: Words
+    price: Floats
+    group_price: Floats
+    price_units: Integers
+    group_units: Integers
+    group: Integers
+    opener: NDArray[np.bool_]
+    tolerance: float
+    constant_below: float
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Distinct rows: codes (n, m), weight (n,), loss (n, a) or best stakes (n, 1) for match, origin of each row."""
+
+    codes: Integers
+    weight: Floats
+    loss: Floats
+    origin: Integers
+    ceiling: Floats
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An `Instance` with what is needed to speak about it outside the kernels."""
+
+    instance: Instance
+    order: Integers
+    atom_row: Integers
+    merged: Merged
+
+
+def merge_rows(codes: Integers, weight: Floats, stakes: Floats, *, match: bool) -> Merged:
+    """Merge rows with equal codes; the irreducible loss of a merged row leaves the problem."""
+    if codes.shape[1] == 0:
+        distinct, origin = codes[:1], np.zeros(codes.shape[0], dtype=np.int64)
+    else:
+        distinct, origin = np.unique(codes, axis=0, return_inverse=True)
+        origin = origin.reshape(-1).astype(np.int64)
+    n = distinct.shape[0]
+    mass = np.zeros(n)
+    np.add.at(mass, origin, weight)
+    if match:
+        best = np.zeros((n, 1))
+        np.maximum.at(best, origin, stakes)
+        return Merged(distinct, mass, best, origin, best[:, 0])
+    total = np.zeros((n, stakes.shape[1]))
+    np.add.at(total, origin, stakes)
+    ceiling = total.max(axis=1)
+    loss = ceiling[:, None] - total
+    loss[loss < 1e-13 * np.abs(total).max(initial=0.0)] = 0.0
+    return Merged(distinct, mass, loss, origin, ceiling)
+
+
+def _multiples(amounts: Floats) -> tuple[list[float], list[Integers]]:
+    """Write amounts as integer multiples of one unit, or else one unit per distinct amount."""
+    unit = float(amounts.min())
+    ratio = amounts / unit
+    count = np.rint(ratio).astype(np.int64)
+    if np.abs(ratio - count).max() < 1e-9 and count.sum() <= 2 * amounts.size + 64:
+        return [float(amounts.sum() / count.sum())], [count]
+    key = np.rint(np.log(amounts) * 1e11).astype(np.int64)
+    distinct = np.unique(key)
+    if distinct.size > _MOST_TYPES:
+        return [], []
+    return [float(amounts[key == k].mean()) for k in distinct], [(key == k).astype(np.int64) for k in distinct]
+
+
+def _atoms(merged: Merged) -> tuple[Integers, Integers, Floats] | None:
+    """Split rows into atoms of few types: (row, type) of each atom and the value vector of each type."""
+    size = merged.loss.sum(axis=1)
+    rows: list[Integers] = []
+    kinds: list[Integers] = []
+    values: list[Floats] = []
+    spare = merged.weight.copy()
+    pattern = np.rint(merged.loss / np.where(size > 0, size, 1.0)[:, None] * 1e10).astype(np.int64)
+    groups: list[tuple[Integers, Floats, Floats]] = []
+    for direction in np.unique(pattern[size > 0], axis=0):
+        member = np.flatnonzero((pattern == direction).all(axis=1) & (size > 0))
+        share = float((merged.weight[member] / size[member]).min())
+        mean = merged.loss[member].sum(axis=0) / size[member].sum()
+        spare[member] -= share * size[member]
+        groups.append((member, size[member], np.concatenate(([share], mean))))
+        if len(groups) > _MOST_TYPES:
+            return None
+    spare[spare < 1e-12 * merged.weight] = 0.0
+    left = np.flatnonzero(spare > 0)
+    if left.size:
+        groups.append((left, spare[left], np.concatenate(([1.0], np.zeros(merged.loss.shape[1])))))
+    for member, amounts, vector in groups:
+        units, counts = _multiples(amounts)
+        if not units:
+            return None
+        for unit, count in zip(units, counts, strict=True):
+            atoms = np.repeat(member, count)
+            rows.append(atoms)
+            kinds.append(np.full(atoms.size, len(values), dtype=np.int64))
+            values.append(unit * vector)
+    if len(values) > _MOST_TYPES:
+        return None
+    return np.concatenate(rows), np.concatenate(kinds), np.array(values)
+
+
+def _layout(merged: Merged, *, match: bool) -> tuple[bool, Integers, Integers, Floats, int]:
+    """Choose packed or dense: (packed, row of each bit or -1, first word of each type, type values, words)."""
+    n = merged.weight.size
+    atoms = None if match else _atoms(merged)
+    if atoms is not None:
+        rows, kinds, values = atoms
+        sizes = np.bincount(kinds, minlength=len(values))
+        start = np.concatenate(([0], np.cumsum((sizes + 63) // 64))).astype(np.int64)
+        if 3 * start[-1] <= n + 24:
+            bit_row = np.full(64 * start[-1], -1, dtype=np.int64)
+            for kind in range(len(values)):
+                bit_row[64 * start[kind] : 64 * start[kind] + sizes[kind]] = rows[kinds == kind]
+            return True, bit_row, start, values, int(start[-1])
+    words = (n + 63) // 64
+    bit_row = np.full(64 * words, -1, dtype=np.int64)
+    bit_row[:n] = np.arange(n)
+    return False, bit_row, np.zeros(1, dtype=np.int64), np.zeros((0, 1)), words
+
+
+def pack(flags: NDArray[np.bool_]) -> Words:
+    """Pack flags (..., 64·words) into words (..., words), lowest bit first."""
+    return np.packbits(flags, axis=-1, bitorder="little").view(np.uint64)
+
+
+def _units(cost: Floats, budget: float | None) -> tuple[Integers, int]:
+    """Prices in integer units, so that the budget left of a state is exact."""
+    if budget is None:
+        return np.zeros(cost.size, dtype=np.int64), UNLIMITED
+    unit = (budget if budget > 0 else max(float(cost.max(initial=0.0)), 1.0)) / _UNITS
+    units = np.rint(np.minimum(cost / unit, 2.0 * _UNITS)).astype(np.int64)
+    return units, (_UNITS if budget > 0 else 0) + (units.size + 7)
+
+
+def compile_instance(
+    codes: Integers,
+    weight: Floats,
+    stakes: Floats,
+    cost: Floats,
+    group_cost: Floats,
+    group: Integers,
+    *,
+    match: bool,
+    budget: float | None,
+) -> tuple[Compiled, int]:
+    """Compile the array contract of `solve_support`; also returns the budget in units.
+
+    The last column of `codes` is the start set of a row: it keeps rows apart and is no test.
+    """
+    merged = merge_rows(codes, weight, stakes, match=match)
+    outcomes = codes[:, :-1].max(axis=0, initial=0).astype(np.int64) + 1
+    order = np.argsort(-outcomes, kind="stable")
+    packed, bit_row, type_start, type_values, words = _layout(merged, match=match)
+    outcomes = outcomes[order]
+    level_size = np.array([(outcomes > b).sum() for b in range(int(outcomes.max(initial=1)))], dtype=np.int64)
+    level_offset = np.concatenate(([0], np.cumsum(level_size))).astype(np.int64)
+    used = bit_row >= 0
+    sorted_codes = merged.codes[:, order]
+    flags = np.zeros((int(level_offset[-1]), bit_row.size), dtype=bool)
+    for b, size in enumerate(level_size):
+        flags[level_offset[b] : level_offset[b + 1], used] = b == sorted_codes[bit_row[used], :size].T
+    cell_rows = pack(flags).reshape(flags.shape[0], words)
+    values = np.concatenate((merged.weight[:, None], merged.loss), axis=1)
+    if match:
+        values = np.concatenate((values, merged.loss), axis=1)
+    prices = _prices(cost[order], group_cost[order], group[order], budget)
+    everything = float(values[:, 1].sum() - values[:, 1].max()) if match else float(values[:, 1:].sum(axis=0).min())
+    smallest = float(merged.weight.min())
+    instance = Instance(
+        packed=packed,
+        match=match,
+        words=words,
+        bits=int(bit_row.size if packed else merged.weight.size),
+        outcomes=outcomes,
+        level_size=level_size,
+        level_offset=level_offset,
+        cells=np.ascontiguousarray(cell_rows.T),
+        cell_rows=np.ascontiguousarray(cell_rows),
+        onehot=np.zeros((0, 0)) if packed else np.ascontiguousarray(flags.T[: merged.weight.size], dtype=np.float64),
+        row_values=np.ascontiguousarray(values),
+        type_start=type_start,
+        type_values=np.ascontiguousarray(type_values),
+        salt=np.random.default_rng(20_240_229).integers(1, 1 << 63, size=words, dtype=np.uint64),
+        tolerance=1e-12 * everything,
+        constant_below=smallest / 2 if smallest > 1e-11 * merged.weight.sum() else -1.0,
+        **prices,
+    )
+    _, left = _units(cost, budget)
+    return Compiled(instance, order, bit_row, merged), left
+
+
+def _prices(cost: Floats, group_cost: Floats, group: Integers, budget: float | None) -> dict[str, Any]:
+    """Prices, active groups renumbered from 0, and the tests that may pay as mere openers of their group."""
+    changes = (group >= 0) & (np.abs(cost - group_cost) > 0)
+    names = np.unique(group[changes])
+    if names.size > 63:
+        raise ValueError(f"{names.size} groups change prices, at most 63 are supported; merge some groups")
+    number = np.full(cost.size, -1, dtype=np.int64)
+    opener = np.zeros(cost.size, dtype=bool)
+    for g, name in enumerate(names):
+        member = np.flatnonzero(group == name)
+        number[member] = g
+        saving = cost[member] - group_cost[member]
+        for position, j in enumerate(member):
+            opener[j] = bool((np.delete(saving, position) > cost[j]).any())
+    discounted = np.where(number >= 0, group_cost, cost)
+    return {
+        "uniform": bool(names.size == 0 and np.ptp(cost) == 0) if cost.size else True,
+        "penalised": bool((discounted > cost).any()),
+        "grouped": bool(names.size),
+        "price": np.ascontiguousarray(cost),
+        "group_price": np.ascontiguousarray(discounted),
+        "price_units": _units(cost, budget)[0],
+        "group_units": _units_like(discounted, cost, budget),
+        "group": number,
+        "opener": opener,
+    }
+
+
+def _units_like(discounted: Floats, cost: Floats, budget: float | None) -> Integers:
+    if budget is None or budget > 0:
+        return _units(discounted, budget)[0]
+    unit = max(float(cost.max(initial=0.0)), 1.0) / _UNITS
+    return np.rint(np.minimum(discounted / unit, 2.0 * _UNITS)).astype(np.int64)

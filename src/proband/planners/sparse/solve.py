@@ -1,0 +1,255 @@
+r"""Exact and anytime plans over past subjects: the public entry of the sparse planner (Algorithm 1 on the support).
+
+At a set S of rows that agree with what was seen, a plan stops, worth :math:`\max_y \sum_{r \in S} stakes_{ry}` (or
+:math:`\max_{r \in S} stakes_r` for the match reward), or runs a test, which costs its price times the mass of S and
+splits S by outcome. The search keeps an interval around the optimal value that only shrinks; it ends with a proof
+or at a limit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from proband.planners.sparse.arrays import Arrays, check_arrays
+from proband.planners.sparse.driver import Search
+from proband.planners.sparse.instance import UNLIMITED, compile_instance
+from proband.planners.sparse.memo import grow, memo_bytes
+from proband.planners.sparse.policy import Tree, extract_tree
+
+__all__ = ["Limits", "Progress", "SupportPlan", "solve_support"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """When to stop short of a proof, and how the time is spent.
+
+    Parameters
+    ----------
+    seconds : float
+        Wall-clock limit.
+    memory : float
+        Bytes the memo may take.
+    states : float
+        States the memo may hold.
+    slice_seconds : float
+        Time between two returns to Python.
+    slack : float
+        Share of a state's gap by which a visit may overshoot the second best test.
+    improving : float
+        Share of the time given to better incumbents.
+    """
+
+    seconds: float = float("inf")
+    memory: float = 4e9
+    states: float = float("inf")
+    slice_seconds: float = 0.05
+    slack: float = 0.05
+    improving: float = 0.15
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback sees: value of the incumbent, upper bound on the optimal value, work done."""
+
+    value: float
+    bound: float
+    expansions: int
+    states: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class SupportPlan:
+    """A policy over the support with a certificate: value <= optimal value <= bound.
+
+    Attributes
+    ----------
+    value : float
+        Expected reward less costs of the policy, evaluated on the rows given.
+    bound : float
+        Upper bound on the value of any policy (rounding included).
+    status : str
+        "optimal", or what ended the search: "time", "memory", "nodes", "interrupted".
+    roots : ndarray (start sets,)
+        First node of each start set.
+    node_test : ndarray (nodes,)
+        Test run at a node, -1 to stop.
+    node_column : ndarray (nodes,)
+        Column of `stakes` to decide for when stopping at the node; for kind "max" the row.
+    children : ndarray (nodes, outcomes)
+        Node that follows each outcome, -1 where no row has it.
+    expansions, states, memory, seconds
+        Work done: sets of rows expanded, states held, bytes of memo, wall-clock time.
+    """
+
+    value: float
+    bound: float
+    status: str
+    roots: Integers
+    node_test: Integers
+    node_column: Integers
+    children: Integers
+    expansions: int
+    states: int
+    memory: int
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """Bound less value."""
+        return self.bound - self.value
+
+
+def solve_support(
+    codes: ArrayLike,
+    weight: ArrayLike,
+    stakes: ArrayLike,
+    cost: ArrayLike,
+    *,
+    kind: str = "sum",
+    group_cost: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    max_tests: int | None = None,
+    budget: float | None = None,
+    starts: Sequence[ArrayLike] | None = None,
+    limits: Limits | None = None,
+    progress: Callable[[Progress], bool | None] | None = None,
+) -> SupportPlan:
+    """Plan tests over past subjects, exactly or as well as the limits allow.
+
+    Parameters
+    ----------
+    codes : array_like of int (n, m)
+        Outcome of test j for row r, 0 .. k_j - 1.
+    weight : array_like (n,)
+        Positive mass of each row.
+    stakes : array_like (n, a)
+        Mass times reward of each decision; for kind "max" (n, 1), the worth of naming the row.
+    cost : array_like (m,)
+        Price of each test.
+    kind : {"sum", "max"}
+        How stakes add up over the rows left when stopping.
+    group_cost, group : array_like (m,), optional
+        Price once another test of the same group was run, and the group's id (-1 for none).
+    max_tests : int, optional
+        Most tests for a subject.
+    budget : float, optional
+        Most a subject may cost; a test may be run while the sum stays within it.
+    starts : sequence of row index arrays, optional
+        Disjoint sets of rows known on arrival; values add up. Default: one set with every row.
+    limits : Limits, optional
+        When to stop short of a proof.
+    progress : callable, optional
+        Called between slices; returning False ends the search.
+
+    Returns
+    -------
+    SupportPlan
+        The best policy found, with its certificate. Ctrl-C ends the search with status "interrupted".
+
+    Examples
+    --------
+    >>> plan = solve_support(
+    ...     [[0, 0], [0, 1], [1, 0], [1, 1]], [0.25] * 4, [[0.25, 0], [0.25, 0], [0.25, 0], [0, 0.25]], [0.05, 0.04]
+    ... )
+    >>> plan.status, round(plan.value, 3), plan.node_test.tolist()
+    ('optimal', 0.935, [1, -1, 0, -1, -1])
+    """
+    arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts)
+    _compile_kernels()
+    return _solve(arrays, limits or Limits(), progress)
+
+
+@cache
+def _compile_kernels() -> None:
+    """Compile (or load) every kernel on a tiny instance, so that limits do not count it."""
+    nothing = np.full(3, -1, dtype=np.int64)
+    arrays = (np.eye(3, 4, dtype=np.int64), np.ones(3), np.eye(3), np.full(3, 0.1), np.full(3, 0.1), nothing)
+    compiled, budget = compile_instance(*arrays, match=False, budget=None)
+    search = Search(compiled, 2, budget, np.zeros(3, dtype=np.int64), 1, 1e9)
+    for _ in range(3):
+        search.improve()
+    while search.advance(0.1, 0.05):
+        search.memo = grow(search.memo, (search.memo.key.size, 1, 1))
+    search.settle()
+    roots = [(search.bits[0], 2, budget, np.arange(3))]
+    extract_tree(compiled, search.memo, search.scratch, roots, *(arrays[0], arrays[2], arrays[1]))
+
+
+def _solve(arrays: Arrays, limits: Limits, progress: Callable[[Progress], bool | None] | None) -> SupportPlan:
+    began = time.perf_counter()
+    used = np.flatnonzero(arrays.context >= 0)
+    compiled, budget = compile_instance(
+        np.concatenate((arrays.codes[used], arrays.context[used, None]), axis=1),
+        arrays.weight[used],
+        arrays.stakes[used],
+        arrays.cost,
+        arrays.group_cost,
+        arrays.group,
+        match=arrays.match,
+        budget=arrays.budget,
+    )
+    tests = arrays.cost.size
+    depth = UNLIMITED if arrays.max_tests is None or arrays.max_tests >= tests else arrays.max_tests
+    search = Search(compiled, depth, budget, compiled.merged.codes[:, -1], arrays.starts, limits.memory)
+    status = _run(search, began, limits, progress)
+    roots = [(search.bits[k], depth, budget, np.flatnonzero(arrays.context == k)) for k in range(arrays.starts)]
+    tree = extract_tree(compiled, search.memo, search.scratch, roots, arrays.codes, arrays.stakes, arrays.weight)
+    return _report(search, tree, status, began)
+
+
+def _run(search: Search, began: float, limits: Limits, progress: Callable[[Progress], bool | None] | None) -> str:
+    """Alternate slices of search and of improvement until solved or stopped; returns the status."""
+    search.deadline = began + limits.seconds
+    ceiling = float(search.compiled.merged.ceiling.sum())
+    status = "optimal"
+    try:
+        search.improve()
+        while status == "optimal" and search.advance(limits.slack, limits.slice_seconds):
+            seconds = time.perf_counter() - began
+            if search.seconds_improving < limits.improving * seconds:
+                search.improve()
+            if search.out_of_memory:
+                status = "memory"
+            elif search.late():
+                status = "time"
+            elif search.states > limits.states:
+                status = "nodes"
+            elif progress is not None:
+                search.settle()
+                seen = Progress(
+                    ceiling - search.upper, ceiling - search.lower, search.expansions, search.states, seconds
+                )
+                status = "interrupted" if progress(seen) is False else status
+    except KeyboardInterrupt:
+        status = "interrupted"
+    search.settle()
+    return status
+
+
+def _report(search: Search, tree: Tree, status: str, began: float) -> SupportPlan:
+    merged = search.compiled.merged
+    rounding = 4 * search.instance.tolerance * (merged.weight.size + 1)
+    bound = float(merged.ceiling.sum()) - search.lower + rounding
+    return SupportPlan(
+        value=tree.value,
+        bound=max(bound, tree.value),
+        status=status,
+        roots=tree.roots,
+        node_test=tree.test,
+        node_column=tree.column,
+        children=tree.children,
+        expansions=search.expansions,
+        states=search.states,
+        memory=memo_bytes(search.memo),
+        seconds=time.perf_counter() - began,
+    )

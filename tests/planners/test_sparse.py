@@ -1,0 +1,335 @@
+"""The search over the support: equal to a plain recursion, to the dense planner, and honest when stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from proband import Discrete, Problem, Test, evaluate, plan
+from proband.planners.sparse import Limits, SparsePlan, solve_support
+from proband.rewards import Table
+from proband.testing import random_distribution, random_problem
+
+
+def synth(seed=0, n=1000, d=20):
+    """Correlated binary tests (five factors) and a noisy linear label."""
+    rng = np.random.default_rng(seed)
+    loadings = rng.normal(size=(d, 5))
+    Z = rng.normal(size=(n, 5)) @ loadings.T / 2 + rng.normal(size=(n, d))
+    score = Z @ rng.normal(size=d) / np.sqrt(d)
+    return (Z > 0).astype(int), (score + rng.normal(size=n) * 0.5 * score.std() > 0).astype(int)
+
+
+def instance(C, y, cost):
+    """Arrays of `solve_support` for reward 1 for the right label and one price."""
+    n = len(y)
+    return C, np.full(n, 1 / n), np.eye(y.max() + 1)[y] / n, np.full(C.shape[1], cost)
+
+
+def reference_value(
+    codes, weight, stakes, cost, *, kind="sum", group_cost=None, group=None, max_tests=None, budget=None, starts=None
+):
+    """Optimal value by trying every test at every state (rows, tests done)."""
+    n, m = codes.shape
+    group_cost = cost if group_cost is None else group_cost
+    group = np.full(m, -1) if group is None else group
+    memo = {}
+
+    def value(rows, done, spent):
+        key = (rows, done, round(spent, 9))
+        if key in memo:
+            return memo[key]
+        index = list(rows)
+        total = stakes[index]
+        best = float(total.max()) if kind == "max" else float(total.sum(axis=0).max())
+        if max_tests is None or len(done) < max_tests:
+            for j in range(m):
+                if j in done:
+                    continue
+                opened = group[j] >= 0 and any(group[k] == group[j] for k in done)
+                price = group_cost[j] if opened else cost[j]
+                if budget is not None and spent + price > budget + 1e-9 * max(budget, 1.0):
+                    continue
+                parts = {}
+                for r in index:
+                    parts.setdefault(codes[r, j], []).append(r)
+                after = done | {j}
+                paid = spent + price if budget is not None else 0.0
+                total_after = sum(value(tuple(p), after, paid) for p in parts.values())
+                best = max(best, total_after - price * float(weight[index].sum()))
+        memo[key] = best
+        return best
+
+    sets = [range(n)] if starts is None else starts
+    return sum(value(tuple(int(r) for r in rows), frozenset(), 0.0) for rows in sets)
+
+
+def policy_value(
+    plan,
+    codes,
+    weight,
+    stakes,
+    cost,
+    *,
+    kind="sum",
+    group_cost=None,
+    group=None,
+    max_tests=None,
+    budget=None,
+    starts=None,
+):
+    """Run a plan on every row on its own, checking each rule on the way."""
+    n, m = codes.shape
+    group_cost = cost if group_cost is None else group_cost
+    group = np.full(m, -1) if group is None else group
+    sets = [range(n)] if starts is None else starts
+    total = 0.0
+    for root, rows in zip(plan.roots, sets, strict=True):
+        for r in rows:
+            node, done, spent = int(root), [], 0.0
+            while plan.node_test[node] >= 0:
+                j = int(plan.node_test[node])
+                assert j not in done
+                opened = group[j] >= 0 and any(group[k] == group[j] for k in done)
+                spent += group_cost[j] if opened else cost[j]
+                done.append(j)
+                node = int(plan.children[node, codes[r, j]])
+                assert node >= 0
+            assert max_tests is None or len(done) <= max_tests
+            assert budget is None or spent <= budget + 1e-8 * max(budget, 1.0)
+            column = int(plan.node_column[node])
+            total -= weight[r] * spent
+            total += stakes[r, column] if kind == "sum" else (stakes[r, 0] if column == r else 0.0)
+    return total
+
+
+def random_case(rng):
+    """A small random instance using any mix of the features."""
+    m, n = int(rng.integers(1, 6)), int(rng.integers(1, 15))
+    outcomes = rng.integers(2, 5 if rng.random() < 0.5 else 3, size=m)
+    codes = np.stack([rng.integers(0, k, size=n) for k in outcomes], axis=1)
+    if rng.random() < 0.3 and m > 1:
+        codes[:, 1] = codes[:, 0]
+    if rng.random() < 0.15:
+        codes[:, rng.integers(m)] = 0
+    style = rng.integers(3)
+    weight = np.full(n, 1.0 / n) if style == 0 else rng.uniform(0.05, 1.0, size=n)
+    if style == 2:
+        weight = rng.integers(1, 4, size=n) / n
+    kind = "max" if rng.random() < 0.25 else "sum"
+    if kind == "max":
+        stakes = weight[:, None].copy()
+    elif style == 0 or rng.random() < 0.4:
+        a = int(rng.integers(2, 4))
+        stakes = weight[:, None] * np.eye(a)[rng.integers(0, a, size=n)]
+    else:
+        stakes = weight[:, None] * rng.normal(size=(n, int(rng.integers(1, 5))))
+    scale = float(rng.choice([0.01, 0.03, 0.1, 0.3]))
+    cost = np.full(m, scale) if rng.random() < 0.4 else rng.uniform(0, 2 * scale, size=m)
+    cost[rng.random(m) < 0.15] = 0.0
+    options = {"kind": kind}
+    if rng.random() < 0.5:
+        options["group"] = rng.integers(-1, 3, size=m)
+        if rng.random() < 0.5:
+            options["group_cost"] = cost * rng.uniform(0, 1, size=m)
+        else:
+            options["group_cost"] = cost * 1.0
+            cost = cost + rng.uniform(0, 2 * scale)
+        if rng.random() < 0.1:
+            options["group_cost"] = cost * rng.uniform(0, 1.5, size=m)
+    if rng.random() < 0.3:
+        options["max_tests"] = int(rng.integers(0, m + 1))
+    if rng.random() < 0.3:
+        options["budget"] = float(rng.choice([rng.uniform(0, 2 * cost.sum() + 0.01), cost.max(), 3 * scale, 0.0]))
+    if rng.random() < 0.3:
+        label = rng.integers(0, 3, size=n)
+        options["starts"] = [np.flatnonzero(label == k) for k in range(3) if (label == k).any()]
+    return (codes, weight, stakes, cost), options
+
+
+@pytest.mark.parametrize("seed", range(160))
+def test_equals_plain_recursion(seed: int) -> None:
+    arrays, options = random_case(np.random.default_rng(seed))
+    truth = reference_value(*arrays, **options)
+    made = solve_support(*arrays, **options)
+    assert made.status == "optimal"
+    assert made.value == pytest.approx(truth, abs=1e-9)
+    assert truth - 1e-12 <= made.bound <= truth + 1e-7
+    assert policy_value(made, *arrays, **options) == pytest.approx(made.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_equals_dense(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    law = random_distribution(rng, problem)
+    dense, sparse = plan(problem, law, method="dense"), plan(problem, law, method="sparse")
+    assert isinstance(sparse, SparsePlan)
+    assert sparse.search.status == "optimal"
+    assert sparse.gap == 0
+    assert sparse.value == pytest.approx(dense.value, abs=1e-9)
+    assert evaluate(problem, law, sparse).value == pytest.approx(dense.value, abs=1e-9)
+
+
+def noisy_problem(n: int = 400, d: int = 16) -> tuple[Problem, Discrete]:
+    """Correlated binary tests and a hidden, noisy label that only history has."""
+    outcomes, label = synth(3, n, d)
+    tests = [*(Test(f"t{i}", 0.02) for i in range(d)), Test("label", available=False)]
+    rows = np.column_stack([outcomes, label])
+    return Problem(tests, ["0", "1"], Table(["label"], np.eye(2))), Discrete.from_weights(rows, np.ones(n))
+
+
+def test_stopped_by_time_a_plan_has_a_valid_bound() -> None:
+    problem, law = noisy_problem()
+    seen = []
+    made = plan(problem, law, method="sparse", time_limit=1.0, progress=seen.append)
+    assert made.value == pytest.approx(evaluate(problem, law, made).value, abs=1e-12)
+    assert made.value <= made.bound
+    assert seen
+    assert plan(problem, law, method="gain").value <= made.bound
+
+
+def test_stopped_by_memory_a_plan_has_a_valid_bound() -> None:
+    problem, law = noisy_problem()
+    made = plan(problem, law, method="sparse", memory_limit=3e6)
+    assert isinstance(made, SparsePlan)
+    assert made.search.status == "memory"
+    assert made.value < made.bound
+
+
+def test_interrupted_a_plan_has_a_valid_bound() -> None:
+    problem, law = noisy_problem()
+
+    def interrupt(standing: object) -> None:
+        raise KeyboardInterrupt
+
+    made = plan(problem, law, method="sparse", progress=interrupt)
+    assert isinstance(made, SparsePlan)
+    assert made.search.status == "interrupted"
+    assert made.value < made.bound
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+def test_at_most_so_many_tests(most: int) -> None:
+    problem, law = noisy_problem(200, 8)
+    made = plan(problem, law, max_tests=most)
+    assert made.method == "sparse"
+    assert max(sum(1 for _ in path) for path in paths(made.tree().root)) <= most
+    assert made.value <= plan(problem, law, max_tests=most + 1).value + 1e-12
+    assert plan(problem, law, max_tests=8).value == pytest.approx(plan(problem, law, method="dense").value, abs=1e-9)
+
+
+def paths(node, done=()):
+    if not node.children:
+        yield done
+    for child in node.children:
+        yield from paths(child, (*done, node.action))
+
+
+def test_a_budget_for_each_subject() -> None:
+    problem, law = noisy_problem(200, 8)
+    made = plan(problem, law, budget=0.05)
+    assert max(0.02 * len(path) for path in paths(made.tree().root)) <= 0.05
+    assert made.value == pytest.approx(plan(problem, law, max_tests=2).value, abs=1e-12)
+
+
+def test_many_tests_choose_the_search() -> None:
+    problem, law = noisy_problem(60, 40)
+    made = plan(problem, law, time_limit=5)
+    assert made.method == "sparse"
+    assert "would not fit" in made.explain_choice
+    assert made.explain(problem.state()).alternatives
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_middle_size_equals_plain_recursion(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    C, y = synth(seed, int(rng.integers(30, 80)), int(rng.integers(6, 8)))
+    args = list(instance(C, y, float(rng.choice([0.005, 0.02, 0.05]))))
+    if seed % 4 == 1:
+        args[1] = rng.uniform(0.5, 1.5, size=len(y)) / len(y)
+        args[2] = args[2] * rng.uniform(0.5, 1.5, size=args[2].shape)
+    options: dict = {"max_tests": int(rng.integers(2, 6))} if seed % 2 else {}
+    if seed % 4 == 2:
+        options = {"group": np.arange(C.shape[1]) // 2, "group_cost": args[3] / 3}
+    truth = reference_value(*args, **options)
+    plan = solve_support(*args, **options)
+    assert plan.status == "optimal"
+    assert plan.value == pytest.approx(truth, abs=1e-9)
+    assert truth - 1e-12 <= plan.bound <= truth + 1e-7
+    assert policy_value(plan, *args, **options) == pytest.approx(plan.value, abs=1e-9)
+
+
+def test_every_limit_leaves_a_valid_interval() -> None:
+    args = instance(*synth(2, 200, 12), 0.02)
+    best = solve_support(*args)
+    assert best.status == "optimal"
+    quick = {"slice_seconds": 1e-4}
+    cases = [
+        ("time", Limits(seconds=0.02, **quick)),
+        ("nodes", Limits(states=200, **quick)),
+        ("memory", Limits(memory=3e6, **quick)),
+    ]
+    for status, limits in cases:
+        plan = solve_support(*args, limits=limits)
+        assert plan.status == status
+        assert plan.value <= best.value + 1e-12 <= plan.bound + 2e-12
+        assert policy_value(plan, *args) == pytest.approx(plan.value, abs=1e-12)
+
+
+def test_progress_narrows_and_may_stop_the_search() -> None:
+    args = instance(*synth(2, 200, 12), 0.02)
+    seen = []
+
+    def watch(progress):
+        seen.append(progress)
+        return len(seen) < 5
+
+    plan = solve_support(*args, progress=watch, limits=Limits(slice_seconds=1e-4))
+    assert plan.status == "interrupted"
+    assert len(seen) == 5
+    bounds = [p.bound for p in seen]
+    assert bounds == sorted(bounds, reverse=True)
+    assert all(p.value <= p.bound for p in seen)
+    assert plan.value >= seen[-1].value - 1e-12
+
+
+def test_keyboard_interrupt_returns_the_incumbent() -> None:
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    plan = solve_support(*instance(*synth(2, 200, 12), 0.02), progress=interrupt, limits=Limits(slice_seconds=1e-4))
+    assert plan.status == "interrupted"
+    assert plan.value < plan.bound
+
+
+def test_no_tests_one_row_and_free_tests() -> None:
+    plan = solve_support(np.zeros((3, 0), dtype=int), [1, 1, 1], [[1, 0], [0, 1], [0, 1]], [])
+    assert (plan.status, plan.value) == ("optimal", 2.0)
+    plan = solve_support([[1, 0]], [0.5], [[0.2, 0.3]], [0.1, 0.1])
+    assert (plan.value, plan.node_test.tolist()) == (0.3, [-1])
+    plan = solve_support(*instance(*synth(1, 120, 10), 0.0))
+    assert plan.status == "optimal"
+    assert plan.bound == pytest.approx(plan.value, abs=1e-8)
+
+
+def test_a_cheap_opener_may_pay_although_it_tells_nothing() -> None:
+    codes = [[0, 0], [0, 1]]
+    plan = solve_support(codes, [0.5, 0.5], [[0.5, 0], [0, 0.5]], [0.05, 1.0], group=[0, 0], group_cost=[0.05, 0.1])
+    assert plan.value == pytest.approx(0.85)
+    assert plan.node_test.tolist()[:2] == [0, 1]
+
+
+def test_rows_of_different_start_sets_stay_apart() -> None:
+    codes, stakes = [[0], [0], [1], [1]], [[1, 0], [0, 1], [1, 0], [0, 1]]
+    apart = solve_support(codes, [1] * 4, stakes, [0.1], starts=[[0, 2], [1, 3]])
+    assert (apart.value, apart.roots.size) == (4.0, 2)
+    assert solve_support(codes, [1] * 4, stakes, [0.1]).value == 2.0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"), [({"kind": "mean"}, "kind"), ({"group": [0]}, "group"), ({"starts": [[0], [0]]}, "start")]
+)
+def test_bad_input_is_named(change: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        solve_support([[0, 1], [1, 0]], [1, 1], [[1, 0], [0, 1]], [0.1, 0.1], **change)
