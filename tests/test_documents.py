@@ -26,17 +26,24 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 def test_the_readmes_library_example_prints_what_it_says() -> None:
-    [code], [expected] = blocks(README, "python"), blocks(README, "text")
+    code, [expected] = blocks(README, "python")[0], blocks(README, "text")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {})
     assert printed.getvalue() == expected
 
 
+def test_the_readmes_agent_learns() -> None:
+    names: dict[str, Any] = {}
+    exec(compile(blocks(README, "python")[1], "README.md", "exec"), names)
+    assert names["agent"].t == 100
+    assert names["decision"] in names["problem"].decisions
+
+
 def test_the_readmes_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     [lines] = blocks(README, "console")
-    assert len(lines.splitlines()) == 5
+    assert len(lines.splitlines()) == 6
     for line in lines.splitlines():
         program, *arguments = shlex.split(line, comments=True)
         assert program == "proband"
@@ -79,6 +86,7 @@ def test_every_field_of_a_problem_file_is_documented(name: str) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+    prose = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"

@@ -52,6 +52,10 @@ class AgentError(ProbandError, ValueError):
     """An agent was set up with values that make no sense."""
 
 
+class ExperimentError(ProbandError, ValueError):
+    """An experiment was asked for something that it cannot do, or its run cannot go on."""
+
+
 class UnknownNameError(ProbandError, LookupError):
     """A name of a test, an outcome, a decision or an example that does not exist."""
 
@@ -81,6 +85,7 @@ CODES: dict[type[ProbandError], Codes] = {
     PolicyError: Codes(exit=2, http=422),
     PlanError: Codes(exit=2, http=422),
     AgentError: Codes(exit=2, http=422),
+    ExperimentError: Codes(exit=2, http=422),
     UnknownNameError: Codes(exit=2, http=404),
     TooLargeError: Codes(exit=3, http=413),
     MissingExtraError: Codes(exit=4, http=501),

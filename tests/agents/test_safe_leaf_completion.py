@@ -42,7 +42,7 @@ INSTANCES = {
 class Watch:
     """Passes everything on to an agent and looks at what happens."""
 
-    def __init__(self, agent: SafeLeafCompletion, *, floor: float = 0.03) -> None:
+    def __init__(self, agent: SafeLeafCompletion, *, floor: float = 0.004) -> None:
         self.agent, self.problem = agent, agent.problem
         self.rows = outcome_rows(np.arange(self.problem.size), self.problem.tests)
         seen = [i for i, test in enumerate(self.problem.tests) if test.available]
@@ -185,10 +185,10 @@ class Sabotaged(SafeLeafCompletion):
 
 
 def test_a_sabotaged_proposal_is_vetoed_in_time() -> None:
-    """With the threshold as shipped: 0.8 a subject are lost until 12.7·t^(−1/3) is below that, near t = 4,000."""
+    """With a floor of 0.03: 0.8 a subject are lost until 12.7·t^(−1/3) is below that, near t = 4,000."""
     instance = easy()
     n = 2**17
-    with_veto, without = Sabotaged(instance.problem, draws=2), Sabotaged(instance.problem, draws=2, threshold=1e9)
+    with_veto, without = (Sabotaged(instance.problem, draws=2, floor=0.03, threshold=x) for x in (1, 1e9))
     lost, hopeless = (run(instance, agent, n).pseudo_regret[-1] for agent in (with_veto, without))
     assert hopeless == pytest.approx(0.8 * n, rel=0.02)
     assert with_veto.vetoes > 20
@@ -201,7 +201,7 @@ def test_a_sabotaged_proposal_is_vetoed_in_time() -> None:
 
 def test_with_a_lower_threshold_the_veto_fires_at_once() -> None:
     instance = easy()
-    agent = Sabotaged(instance.problem, draws=2, threshold=0.05)
+    agent = Sabotaged(instance.problem, draws=2, floor=0.03, threshold=0.05)
     assert run(instance, agent, 2**14).pseudo_regret[-1] < 150
     assert agent.vetoes > 20
 
@@ -223,7 +223,7 @@ def test_a_threshold_of_zero_is_safe_too() -> None:
 def test_the_measure_stays_within_the_theorems_width() -> None:
     """docs/safe-leaf-completion.md, Lemma 2, where it is not vacuous: K = 2, t = 2^20."""
     instance, n = single_test(epsilon=0.1), 2**20
-    agent = SafeLeafCompletion(instance.problem, draws=2)
+    agent = SafeLeafCompletion(instance.problem, draws=2, floor=0.03)
     run(instance, agent, n)
     close(agent)
     t, a = n, 2 / 3 * 0.03 * 2 ** (1 / 3)

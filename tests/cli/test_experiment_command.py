@@ -81,7 +81,7 @@ def test_a_run_goes_on_in_the_same_folder(run) -> None:
         (("run", "easy", "--set", "m=1"), 2, "it has horizon"),
         (("run", "easy", "--set", "m"), 2, "m=1,2,4"),
         (("run", "easy", "--horizon", "long"), 2, "2^16"),
-        (("run", "paper-discrete", "--set", "d=x"), 1, "number of binary tests"),
+        (("run", "paper-discrete", "--set", "d=x"), 2, "number of binary tests"),
         (("run", "easy", "--jobs", "2", "--cluster", "tcp://127.0.0.1:9"), 2, "not both"),
         (("plot", "easy"), 2, "run the experiment first"),
         (("report", "easy"), 2, "run the experiment first"),

@@ -41,7 +41,7 @@ class SafeLeafCompletion(LeafCompletion):
     ----------
     problem, seed, first, growth, prior, draws, thompson, ahead, horizon
         As for :class:`~proband.agents.leaf_completion.LeafCompletion`.
-    floor : float, default 0.03
+    floor : float, default 0.004
         c0, the constant of the floor.
     cap : float, default 1
         c1, the constant of the cap.
@@ -66,7 +66,7 @@ class SafeLeafCompletion(LeafCompletion):
         thompson: float = 0.3,
         ahead: float = 4.0,
         horizon: int | None = None,
-        floor: float = 0.03,
+        floor: float = 0.004,
         cap: float = 1.0,
         threshold: float = 1.0,
     ) -> None:

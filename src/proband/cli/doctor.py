@@ -15,7 +15,13 @@ from proband.cli import inputs, printing
 from proband.planners.memory import available_memory, human_bytes
 
 CORE = ("numpy", "scipy", "numba")
-EXTRAS = {"cli": ("typer", "rich"), "figures": ("matplotlib",), "gpu": ("cupy",)}
+EXTRAS = {
+    "cli": ("typer", "rich"),
+    "figures": ("matplotlib",),
+    "tables": ("pyarrow",),
+    "cluster": ("dask", "distributed"),
+    "gpu": ("cupy",),
+}
 SAFE_SQLITE = (3, 51, 3)
 """Older ones can damage a database in WAL mode when a write and a checkpoint of two connections meet."""
 

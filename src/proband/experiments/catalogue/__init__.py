@@ -1,0 +1,21 @@
+"""The experiments by name, one file each."""
+
+from proband.experiments.catalogue.easy import EASY
+from proband.experiments.catalogue.horizon import HORIZONS
+from proband.experiments.catalogue.lower_bound_many import LOWER_BOUND_MANY
+from proband.experiments.catalogue.lower_bound_single import LOWER_BOUND_SINGLE
+from proband.experiments.catalogue.missing_data import MISSING_DATA
+from proband.experiments.catalogue.paper_discrete import PAPER_DISCRETE
+from proband.experiments.experiment import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "paper-discrete": PAPER_DISCRETE,
+    "lower-bound-single": LOWER_BOUND_SINGLE,
+    "lower-bound-many": LOWER_BOUND_MANY,
+    "missing-data": MISSING_DATA,
+    "horizon": HORIZONS,
+    "easy": EASY,
+}
+"""Name to experiment."""
+
+__all__ = ["EXPERIMENTS"]

@@ -1,0 +1,81 @@
+"""What naive statistics cost: four ways of using the subjects that were handled under a plan.
+
+All four agents test everything on the same first subjects and play the plan of their estimate. The first one stops
+learning there, as Explore-Then-Commit does; the others plan again as subjects accrue, from complete rows pooled with
+the exploration, from all available entries, or by the likelihood of what was seen. All add one pseudo-count for each
+outcome vector, so that only the use of the data differs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proband.agents import Agent, Setting
+from proband.estimators import (
+    BiasedAvailableCases,
+    BiasedPooledCompleteCases,
+    CompleteCases,
+    Dirichlet,
+    Estimator,
+    Likelihood,
+)
+from proband.experiments.catalogue.paper_discrete import PARAMETERS, draw_instance
+from proband.experiments.experiment import Entrant, Experiment, Parameter, Point, whole
+from proband.experiments.relearning import Relearning
+from proband.problem import Problem
+
+PSEUDO_COUNT = 1.0
+
+
+def _ignoring(problem: Problem) -> Estimator:
+    return CompleteCases(problem, alpha=PSEUDO_COUNT)
+
+
+def _pooling(problem: Problem) -> Estimator:
+    return BiasedPooledCompleteCases(problem, alpha=PSEUDO_COUNT)
+
+
+def _available(problem: Problem) -> Estimator:
+    return BiasedAvailableCases(problem, alpha=PSEUDO_COUNT)
+
+
+def _likelihood(problem: Problem) -> Estimator:
+    return Likelihood(problem, prior=Dirichlet(PSEUDO_COUNT))
+
+
+USES = {
+    "ignore-commit-data": _ignoring,
+    "complete-case-pooling": _pooling,
+    "available-case": _available,
+    "likelihood": _likelihood,
+}
+
+
+@dataclass(frozen=True)
+class Using:
+    """Builds the agent that uses its data in a named way."""
+
+    use: str
+
+    def __call__(self, setting: Setting, point: Point) -> Agent:
+        """Build the agent; the point says how long it explores."""
+        estimator = USES[self.use](setting.problem)
+        ignore = self.use == "ignore-commit-data"
+        return Relearning(setting.problem, estimator, explore=int(point["explore"]), ignore=ignore)
+
+
+MISSING_DATA = Experiment(
+    name="missing-data",
+    title="What naive statistics cost",
+    shows="Regret of agents that explore equally long and use the incomplete records of later subjects in different "
+    "ways. Counting complete rows, or all available entries, is worse than throwing these records away; their "
+    "likelihood is better.",
+    instance=draw_instance,
+    agents=tuple(Entrant(name, Using(name)) for name in USES),
+    horizon=2**20,
+    replications=10,
+    parameters={**PARAMETERS, "explore": Parameter(2**14, "N: how many subjects are tested completely", whole)},
+    sweeps={"explore": tuple(2**n for n in (10, 12, 14, 16))},
+    baselines=("ignore-commit-data",),
+    shared=frozenset({"costs", "explore"}),
+)

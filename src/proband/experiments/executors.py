@@ -1,0 +1,73 @@
+"""Where cells are run: here, in processes on this machine, or (:mod:`proband.experiments.cluster`) on a cluster.
+
+An executor takes an experiment and cells and yields each cell with its outcome, in any order, as soon as it is there.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+
+from proband.errors import ExperimentError
+from proband.experiments.cells import Outcome, play
+from proband.experiments.experiment import Cell, Experiment
+from proband.experiments.fingerprint import FINGERPRINT
+
+Executor = Callable[[Experiment, Sequence[Cell]], Iterator[tuple[Cell, Outcome]]]
+
+
+def in_process(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
+    """Run one cell after the other.
+
+    Examples
+    --------
+    >>> from proband.experiments import EXPERIMENTS
+    >>> small = EXPERIMENTS["easy"].changed(horizon=64, replications=1, agents=["test-everything"])
+    >>> [(cell, outcome)] = in_process(small, small.cells(seed=1000))
+    >>> cell.agent, outcome.t[-1]
+    ('test-everything', 64)
+    """
+    for cell in cells:
+        yield cell, play(experiment, cell)
+
+
+def in_processes(jobs: int) -> Executor:
+    """Return an executor with so many fresh processes."""
+    if jobs < 1:
+        raise ExperimentError(f"jobs is {jobs}; it must be 1 or more; give the number of processes")
+
+    def run(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
+        pool = ProcessPoolExecutor(
+            min(jobs, max(1, len(cells))),
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_leave_with_parent,
+        )
+        try:
+            futures = {pool.submit(play, experiment, cell, FINGERPRINT): cell for cell in cells}
+            for future in as_completed(futures):
+                yield futures.pop(future), future.result()
+        except BrokenProcessPool as error:
+            raise ExperimentError(
+                "a worker process died (killed, or out of memory); finished cells are kept; run the same command "
+                "again to go on, with fewer --jobs if memory is short"
+            ) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    return run
+
+
+def _leave_with_parent() -> None:
+    """End this worker when the process that started it is gone, even if it was killed."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -1,0 +1,261 @@
+"""What an experiment is: data.
+
+An experiment names a seeded family of instances, the agents that meet on it, and what is varied. Its *parameters* have
+one value each by default, the horizon T among them; a *sweep* tries other values of one parameter while all others
+keep theirs. A choice of values is a *point*; points × agents × replications are the cells that
+:mod:`proband.experiments.runner` runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from proband.agents import AGENTS, Agent, Setting
+from proband.errors import ExperimentError, UnknownNameError
+from proband.instances import Instance
+
+HORIZON = "horizon"
+Value = int | float | str
+Point = Mapping[str, Value]
+"""A value for each parameter, the horizon included."""
+
+Builder = Callable[[Setting, Point], Agent]
+InstanceMaker = Callable[[Point, int, np.random.Generator], Instance]
+"""From a point, a replication's number and its generator to an instance."""
+
+
+@dataclass(frozen=True)
+class Registered:
+    """Builds an agent of :data:`proband.agents.AGENTS` by its name; unlike a lambda it travels between processes.
+
+    Examples
+    --------
+    >>> from proband.instances import easy
+    >>> Registered("greedy")(Setting(easy().problem), {}).commitment
+    64
+    """
+
+    name: str
+
+    def __call__(self, setting: Setting, point: Point) -> Agent:
+        """Build the agent; the point does not matter."""
+        return AGENTS[self.name](setting)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """An agent that takes part under a name."""
+
+    name: str
+    build: Builder
+
+    @classmethod
+    def registered(cls, name: str) -> Entrant:
+        """Return the entrant for an agent of :data:`proband.agents.AGENTS`."""
+        return cls(name, Registered(name))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What can be varied: its value by default, what it is, and how it is read from a text."""
+
+    default: Value
+    about: str
+    read: Callable[[str], Value]
+
+
+def whole(text: str) -> int:
+    """Read a whole number; 2^20 and 2**20 are understood.
+
+    Examples
+    --------
+    >>> whole("2^20"), whole("1000")
+    (1048576, 1000)
+    """
+    base, caret, exponent = text.replace("**", "^").partition("^")
+    return int(base) ** int(exponent) if caret else int(base)
+
+
+def registered(names: Iterable[str]) -> tuple[Entrant, ...]:
+    """Return entrants for agents of :data:`proband.agents.AGENTS`."""
+    return tuple(Entrant.registered(name) for name in names)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment.
+
+    Parameters
+    ----------
+    name, title, shows : str
+        What it is called, in one word and in one line, and what it shows.
+    instance : callable
+        Makes the instance of a point and a replication; a module's function, so that it travels between processes.
+    agents : tuple of Entrant
+        Those that run by default.
+    horizon : int
+        T.
+    replications : int
+    parameters : mapping of str to Parameter
+        What can be varied beside the horizon.
+    sweeps : mapping of str to tuple
+        Values that are tried of one parameter while all others keep theirs.
+    baselines : tuple of str
+        Agents that the others are compared with, the first one in the figures too.
+    shared : frozenset of str
+        Parameters across which a replication keeps its instance and its stream of subjects; with other values of
+        all other parameters everything is drawn anew.
+    per_doubling : int
+        Checkpoints for each doubling of t.
+
+    Examples
+    --------
+    >>> from proband.experiments import EXPERIMENTS
+    >>> small = EXPERIMENTS["horizon"].changed(horizon=2**12, replications=2, agents=["explore-then-commit"])
+    >>> [point["horizon"] for point in small.points()]
+    [4096, 1024]
+    >>> len(small.cells(seed=1000))
+    4
+    """
+
+    name: str
+    title: str
+    shows: str
+    instance: InstanceMaker
+    agents: tuple[Entrant, ...]
+    horizon: int
+    replications: int
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    sweeps: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    baselines: tuple[str, ...] = ("explore-then-commit", "doubling")
+    shared: frozenset[str] = frozenset()
+    per_doubling: int = 4
+
+    def points(self) -> list[Point]:
+        """Return the main point, with every parameter's default, and after it those of the sweeps."""
+        main: dict[str, Value] = {name: parameter.default for name, parameter in self.parameters.items()}
+        main[HORIZON] = self.horizon
+        points = [main]
+        for name, values in self.sweeps.items():
+            points += [{**main, name: value} for value in values if value != main[name]]
+        return [dict(point) for point in points]
+
+    def cells(self, *, seed: int) -> list[Cell]:
+        """Return what is to be run, a replication after the other."""
+        return [
+            Cell(self.name, point, entrant.name, replication, seed, self.per_doubling, tuple(sorted(self.shared)))
+            for replication in range(self.replications)
+            for point in self.points()
+            for entrant in self.agents
+        ]
+
+    def entrant(self, name: str) -> Entrant:
+        """Return the agent that takes part under a name."""
+        return next(entrant for entrant in self.agents if entrant.name == name)
+
+    def changed(
+        self,
+        *,
+        horizon: int | None = None,
+        replications: int | None = None,
+        agents: Iterable[str] | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> Experiment:
+        """Return the experiment with other values.
+
+        Parameters
+        ----------
+        horizon : int, optional
+            T; a sweep over horizons stops there.
+        replications : int, optional
+        agents : iterable of str, optional
+            Names of the experiment's agents, or of any of :data:`proband.agents.AGENTS`.
+        settings : mapping of str to str, optional
+            Parameters with their value, or with several to sweep over, separated by commas: ``{"m": "1,2,4"}``.
+        """
+        changed = self if horizon is None else self._with_horizon(horizon)
+        if replications is not None:
+            changed = dataclasses.replace(changed, replications=_positive("replications", replications))
+        if agents is not None:
+            changed = dataclasses.replace(changed, agents=tuple(changed._find(name) for name in dict.fromkeys(agents)))
+        for name, text in (settings or {}).items():
+            changed = changed._with_setting(name, text)
+        return changed
+
+    def _with_horizon(self, horizon: int) -> Experiment:
+        _positive(HORIZON, horizon)
+        if HORIZON not in self.sweeps:
+            return dataclasses.replace(self, horizon=horizon)
+        kept = tuple(value for value in self.sweeps[HORIZON] if int(value) <= horizon)
+        return dataclasses.replace(self, horizon=horizon, sweeps={**self.sweeps, HORIZON: kept})
+
+    def _with_setting(self, name: str, text: str) -> Experiment:
+        known = {**self.parameters, HORIZON: Parameter(self.horizon, "T", whole)}
+        if name not in known:
+            raise UnknownNameError(
+                f"the experiment {self.name} has no parameter {name!r}; it has {', '.join(known)}; choose one of these"
+            )
+        try:
+            values = tuple(known[name].read(part.strip()) for part in text.split(","))
+        except ValueError as error:
+            raise ExperimentError(
+                f"{name} is {text!r} and cannot be read ({error}); it is: {known[name].about}; several values are "
+                "separated by commas"
+            ) from error
+        default = known[name].default if known[name].default in values else values[0]
+        sweeps = {**self.sweeps, name: values}
+        if name == HORIZON:
+            horizons = [_positive(HORIZON, int(value)) for value in values]
+            return dataclasses.replace(self, horizon=max(horizons), sweeps=sweeps)
+        parameters = {**self.parameters, name: dataclasses.replace(known[name], default=default)}
+        return dataclasses.replace(self, parameters=parameters, sweeps=sweeps)
+
+    def _find(self, name: str) -> Entrant:
+        mine = {entrant.name: entrant for entrant in self.agents}
+        if name not in mine and name not in AGENTS:
+            raise UnknownNameError(
+                f"agent {name!r} does not exist; choose from {', '.join(dict.fromkeys([*mine, *AGENTS]))}"
+            )
+        return mine[name] if name in mine else Entrant.registered(name)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One agent in one replication at one point: what is run at a time.
+
+    Attributes
+    ----------
+    experiment : str
+    point : mapping of str to value
+    agent : str
+    replication : int
+    seed : int
+        Of the whole run.
+    per_doubling : int
+        Checkpoints for each doubling of t.
+    shared : tuple of str
+        Parameters that do not matter for what is drawn.
+    """
+
+    experiment: str
+    point: Point
+    agent: str
+    replication: int
+    seed: int
+    per_doubling: int
+    shared: tuple[str, ...] = ()
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that the cell's result depends on, ready for JSON."""
+        return dataclasses.asdict(self) | {"point": dict(self.point), "shared": list(self.shared)}
+
+
+def _positive(name: str, value: int) -> int:
+    if value < 1:
+        raise ExperimentError(f"{name} is {value}; it must be 1 or more; correct it")
+    return value

@@ -1,0 +1,44 @@
+"""Which code a result was computed with: a hash of the sources that results depend on.
+
+A version number does not tell two states of a repository apart. With the hash in a cell's name a run never mixes
+results of different code, and workers that run other code are found out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import proband
+
+PARTS = (
+    "agents", "distributions", "estimators", "instances", "planners", "policies", "simulation",
+    "problem.py", "rewards.py", "vocabulary.py",
+    "experiments/catalogue", "experiments/cells.py", "experiments/experiment.py", "experiments/relearning.py",
+)  # fmt: skip
+"""What a result depends on, below the package; drawing, reporting and the command line are left out."""
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    for part in PARTS:
+        path = root / part
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+def fingerprint(root: Path) -> str:
+    """Return a hash of the sources below the package's folder.
+
+    Examples
+    --------
+    >>> len(fingerprint(Path(proband.__file__).parent))
+    16
+    """
+    whole = hashlib.sha256()
+    for path in _sources(root):
+        whole.update(str(path.relative_to(root).as_posix()).encode() + b"\0" + path.read_bytes() + b"\0")
+    return whole.hexdigest()[:16]
+
+
+FINGERPRINT = fingerprint(Path(proband.__file__).parent)
+"""Of the code that this process runs, taken when it was imported."""

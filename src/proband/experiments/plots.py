@@ -1,0 +1,96 @@
+"""From a table to its figures: everything that is drawn is computed here from the table alone."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from proband.experiments.experiment import HORIZON, Experiment
+from proband.experiments.summary import along, compare, fit_slope, regrets_along, sweeps, trajectories
+from proband.experiments.tidy import TidyTable
+from proband.figures import Curve, Words, draw_regret, draw_sweep, save_figure
+from proband.vocabulary import FloatArray
+
+MEASURE_NAMES = {"pseudo_regret": "pseudo-regret", "realised_regret": "realised regret"}
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+LAST_FACTOR = 1024
+"""Slopes against t are fitted over the last such factor of t."""
+
+
+def plot(
+    table: TidyTable, experiment: Experiment, folder: Path, *, stem: str = "", measure: str = "pseudo_regret"
+) -> list[Path]:
+    """Write the figures of a table: regret against subjects, and one for each sweep; return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [folder / f"{stem}regret.png"]
+    save_figure(draw_regret(*_over_time(table, experiment, measure)), written[0])
+    for parameter in sweeps(table):
+        written.append(folder / f"{stem}by-{parameter}.png")
+        save_figure(draw_sweep(*_over_parameter(table, experiment, parameter, measure)), written[-1])
+    return written
+
+
+def _over_time(table: TidyTable, experiment: Experiment, measure: str) -> tuple[list[Curve], list[Curve], Words]:
+    agents = table.unique("agent")
+    baseline = _baseline(table, experiment)
+    regrets, ratios = [], []
+    reference = trajectories(table, baseline, measure)[1]
+    for agent in agents:
+        t, values = trajectories(table, agent, measure)
+        late = t >= t[-1] / LAST_FACTOR
+        slope = fit_slope(t[late], values[:, late])
+        regrets.append(Curve(agent, t, values.mean(axis=0), _sd(values), f"{slope.slope:.2f}"))
+        ratios.append(_ratio(agent, t, values, reference))
+    note = f"Slopes are fitted over the last factor {LAST_FACTOR:,} of t."
+    return regrets, ratios, Words(experiment.title, f"{_setting(table, experiment, measure, '')} {note}", baseline)
+
+
+def _over_parameter(
+    table: TidyTable, experiment: Experiment, parameter: str, measure: str
+) -> tuple[list[Curve], list[Curve], Words]:
+    baseline = _baseline(table, experiment)
+    x = np.array([float(point[parameter]) for point in along(table, parameter)])
+    reference = regrets_along(table, parameter, baseline, measure)
+    regrets, ratios = [], []
+    for agent in table.unique("agent"):
+        values = regrets_along(table, parameter, agent, measure)
+        spread = _sd(values) / math.sqrt(len(values))
+        regrets.append(Curve(agent, x, values.mean(axis=0), spread, str(fit_slope(x, values))))
+        ratios.append(_ratio(agent, x, values, reference))
+    about = "T, number of subjects" if parameter == HORIZON else experiment.parameters[parameter].about
+    name = about if parameter == HORIZON else f"{parameter}: {about}"
+    words = Words(experiment.title, _setting(table, experiment, measure, parameter), baseline, name)
+    return regrets, ratios, words
+
+
+def _ratio(agent: str, x: FloatArray, values: FloatArray, reference: FloatArray) -> Curve:
+    pairs = [compare(values[:, n], reference[:, n]) for n in range(len(x))]
+    return Curve(agent, x, np.array([pair.ratio for pair in pairs]), np.nan_to_num([pair.error for pair in pairs]))
+
+
+def _sd(values: FloatArray) -> FloatArray:
+    return values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
+
+
+def _baseline(table: TidyTable, experiment: Experiment) -> str:
+    agents = table.unique("agent")
+    return next((name for name in experiment.baselines if name in agents), str(agents[0]))
+
+
+def _setting(table: TidyTable, experiment: Experiment, measure: str, varied: str) -> str:
+    """Return in words what was run."""
+    main = table.points()[0]
+    values = [
+        f"{'T' if name == HORIZON else name} = {written(value)}" for name, value in main.items() if name != varied
+    ]
+    replications = len(table.unique("replication"))
+    return f"Cumulative {MEASURE_NAMES.get(measure, measure)}; {', '.join(values)}; {replications} replications."
+
+
+def written(value: object) -> str:
+    """Return a value for people: 2²⁰ for 1048576."""
+    if isinstance(value, int) and value >= 1024 and value & (value - 1) == 0:
+        return "2" + str(value.bit_length() - 1).translate(SUPERSCRIPTS)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,210 @@
+"""A run as a page: what it shows, the command that reproduces it, the numbers, the figures."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from proband.errors import TableError
+from proband.experiments.experiment import HORIZON, Experiment
+from proband.experiments.manifest import read_manifest
+from proband.experiments.plots import plot, written
+from proband.experiments.summary import Summary, slopes, summarise
+from proband.experiments.tidy import TidyTable, read_table, write_csv
+
+SHORT = {"explore-then-commit": "ETC", "ignore-commit-data": "ignoring"}
+"""What a baseline is called where there is little room."""
+
+
+def report(experiment: Experiment, run: Path, folder: Path) -> list[Path]:
+    """Write the page of a run, ``NAME.md``, with its figures and its summary as CSV; return their paths.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        As it is in the catalogue.
+    run : Path
+        Folder of the run.
+    folder : Path
+        Where the page goes; made if missing.
+    """
+    table = read_table(run)
+    manifest = read_manifest(run)
+    if manifest is None or manifest["finished"] is None:
+        raise TableError(
+            f"{run}: its manifest is missing or not finished; a report needs a whole run; run it to its end"
+        )
+    pictures = plot(table, experiment, folder, stem=f"{experiment.name}-")
+    summaries = summarise(table, baselines=experiment.baselines)
+    numbers = folder / f"{experiment.name}.csv"
+    write_summary(numbers, summaries, experiment.baselines)
+    parts = [
+        f"# {experiment.title}",
+        experiment.shows,
+        *(f"![{picture.stem}]({picture.name})" for picture in pictures[:1]),
+        "## Regret after all subjects",
+        markdown(*summary_rows(summaries, experiment.baselines)),
+        _explanation(experiment, summaries),
+        *_slope_section(table),
+        *(f"![{picture.stem}]({picture.name})" for picture in pictures[1:]),
+        "## How to run it again",
+        "    " + "\n    ".join(commands(experiment, manifest)),
+        _provenance(manifest, numbers),
+    ]
+    page = folder / f"{experiment.name}.md"
+    page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    return [page, numbers, *pictures]
+
+
+def summary_rows(
+    summaries: Sequence[Summary], baselines: Sequence[str], *, short: bool = False
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the summaries, for people: parameters that vary, then the numbers."""
+    points = [summary.point for summary in summaries]
+    varied = [name for name in points[0] if len({point[name] for point in points}) > 1]
+    compared = [name for name in baselines if any(name in summary.ratios for summary in summaries)]
+    header = ["agent", *("T" if name == HORIZON else name for name in varied), "mean", "error", "sd"]
+    for name in compared:
+        header += [f"of {SHORT.get(name, name) if short else name}", *([] if short else ["its sd"]), "wins"]
+    rows = []
+    for summary in summaries:
+        row = [summary.agent, *(written(summary.point[name]) for name in varied)]
+        row += [number(summary.mean), number(summary.error), number(summary.sd)]
+        for name in compared:
+            row += _ratio_cells(summary, name, short=short)
+        rows.append(row)
+    return header, rows
+
+
+def _ratio_cells(summary: Summary, baseline: str, *, short: bool) -> list[str]:
+    ratio = summary.ratios.get(baseline)
+    if ratio is None:
+        return [""] * (2 if short else 3)
+    spread = [] if short else ["" if math.isnan(ratio.spread) else f"{ratio.spread:.3f}"]
+    return [f"{ratio.ratio:.3f}", *spread, f"{ratio.wins}/{summary.replications}"]
+
+
+def summary_content(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+    """Return the summaries for programs."""
+    return [
+        {
+            **summary.point,
+            "agent": summary.agent,
+            "replications": summary.replications,
+            "mean": summary.mean,
+            "sd": _or_none(summary.sd),
+            "standard_error": _or_none(summary.error),
+            "ratios": {
+                name: {
+                    "ratio": _or_none(ratio.ratio),
+                    "standard_error": _or_none(ratio.error),
+                    "sd_over_instances": _or_none(ratio.spread),
+                    "wins": ratio.wins,
+                }
+                for name, ratio in summary.ratios.items()
+            },
+        }
+        for summary in summaries
+    ]
+
+
+def write_summary(path: Path, summaries: Sequence[Summary], baselines: Sequence[str]) -> None:
+    """Write the summaries as a CSV table, in full precision."""
+    header = [*summaries[0].point, "agent", "replications", "mean", "sd", "standard_error"]
+    for name in baselines:
+        header += [f"{field}_{name}" for field in ("ratio_to", "ratio_error_to", "ratio_sd_to", "wins_over")]
+    rows = []
+    for summary in summaries:
+        row = [*summary.point.values(), summary.agent, summary.replications, summary.mean, summary.sd, summary.error]
+        for name in baselines:
+            ratio = summary.ratios.get(name)
+            row += [""] * 4 if ratio is None else [ratio.ratio, ratio.error, ratio.spread, ratio.wins]
+        rows.append(row)
+    write_csv(path, header, rows)
+
+
+def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in Markdown, numbers to the right.
+
+    Examples
+    --------
+    >>> print(markdown(["agent", "mean"], [["greedy", "3"]]))
+    | agent | mean |
+    |---|---:|
+    | greedy | 3 |
+    """
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(
+        "|" + "|".join(cell if cell.startswith("---") else f" {cell} " for cell in row) + "|" for row in lines
+    )
+
+
+def commands(experiment: Experiment, manifest: dict[str, Any]) -> list[str]:
+    """Return the command lines that reproduce a run and its page."""
+    options = ["--seed", str(manifest["seed"]), "--replications", str(manifest["replications"])]
+    main = manifest["points"][0]
+    if main[HORIZON] != experiment.horizon:
+        options += ["--horizon", str(main[HORIZON])]
+    if manifest["agents"] != [entrant.name for entrant in experiment.agents]:
+        options += ["--agents", ",".join(manifest["agents"])]
+    swept = experiment.changed(horizon=main[HORIZON]).points()
+    if manifest["points"] != swept:
+        for name in experiment.parameters:
+            values = list(dict.fromkeys([main[name], *(point[name] for point in manifest["points"])]))
+            options += ["--set", f"{name}={','.join(map(str, values))}"]
+    line = shlex.join(["proband", "experiment", "run", experiment.name, *options])
+    return [line, f"proband experiment report {experiment.name}"]
+
+
+def number(value: float) -> str:
+    """Return a number for people; nothing where there is none, more digits where it is small.
+
+    Examples
+    --------
+    >>> number(12345.6), number(4.56), number(math.nan), number(1e-14)
+    ('12,346', '4.56', '', '0')
+    """
+    if math.isnan(value):
+        return ""
+    if abs(value) < 1e-6:
+        return "0"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _explanation(experiment: Experiment, summaries: Sequence[Summary]) -> str:
+    return (
+        f"Cumulative pseudo-regret after T subjects over {summaries[0].replications} replications: mean, its "
+        f"standard error, standard deviation. Then, for {' and '.join(experiment.baselines)}: the ratio of the mean "
+        "regrets, the standard deviation over instances of the ratio on the same instance, and on how many instances "
+        "the agent's regret was the smaller one."
+    )
+
+
+def _slope_section(table: TidyTable) -> list[str]:
+    found = slopes(table)
+    if not found:
+        return []
+    header = ["agent", *(f"in {'T' if name == HORIZON else name}" for name in found)]
+    rows = [[agent, *(str(found[name][agent]) for name in found)] for agent in table.unique("agent")]
+    text = "Least squares through the logarithms of mean final regret, ± the jackknife's standard error."
+    return ["## Slopes", markdown(header, rows), text]
+
+
+def _provenance(manifest: dict[str, Any], numbers: Path) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+    machine = manifest["machine"]
+    times = ", ".join(f"{agent} {seconds['median']:.2g}" for agent, seconds in manifest["seconds"].items())
+    return (
+        f"The numbers above in full precision: [{numbers.name}]({numbers.name}). Seed {manifest['seed']}, "
+        f"{manifest['cells']:,} cells, {manifest['executor']}, finished {manifest['finished']}; "
+        f"code {manifest['code']}, {versions}; "
+        f"{machine['cores']} cores of {machine['processor']}. Median seconds a run at the largest T, planning "
+        f"included: {times}."
+    )
+
+
+def _or_none(value: float) -> float | None:
+    return value if math.isfinite(value) else None
