@@ -58,7 +58,8 @@ EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data h
 JOBS ?= 2
 experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	@set -e; for name in $(EXPERIMENTS); do \
-	    $(BIN)/proband experiment run $$name --jobs $(JOBS); \
+	    case $$name in paper-discrete) more="--replications 20";; lower-bound-single) more="--replications 60";; *) more=;; esac; \
+	    $(BIN)/proband experiment run $$name $$more --jobs $(JOBS); \
 	    $(BIN)/proband experiment report $$name --to docs/experiments; \
 	done
 
