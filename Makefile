@@ -28,7 +28,7 @@ demo: .venv/.stamp ## Run the demonstration
 	$(BIN)/proband demo
 
 test: .venv/.stamp ## Run the tests and the documented examples, with coverage
-	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report=term-missing:skip-covered
 
 check: .venv/.stamp ## Check style, formatting, types and layers
 	$(BIN)/ruff check
@@ -58,7 +58,7 @@ EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data h
 JOBS ?= 2
 experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	@set -e; for name in $(EXPERIMENTS); do \
-	    case $$name in paper-discrete) more="--replications 20";; lower-bound-single) more="--replications 60";; *) more=;; esac; \
+	    case $$name in paper-discrete) more="--replications 20";; *) more=;; esac; \
 	    $(BIN)/proband experiment run $$name $$more --jobs $(JOBS); \
 	    $(BIN)/proband experiment report $$name --to docs/experiments; \
 	done

@@ -183,10 +183,19 @@ def solve_many(layout: Layout, support: FloatArray, weights: FloatArray, payoff:
     payoff : FloatArray of shape (n, columns)
     """
     codes = complete_codes(layout, support)
-    if layout.n_states >= ONE_CALL or len(weights) * layout.n_states < WORTH_THREADS:
+    if layout.n_states >= ONE_CALL:
         return [solve(layout, codes, law, payoff) for law in weights]
+    values, actions = _room(layout, payoff.shape[1], len(weights))
+
+    def solve_one(number: int) -> Solution:
+        solution = Solution(values[number], actions[number])
+        _fill(layout, codes, weights[number], payoff, solution)
+        return solution
+
+    if len(weights) * layout.n_states < WORTH_THREADS:
+        return [solve_one(number) for number in range(len(weights))]
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        return list(threads.map(lambda law: solve(layout, codes, law, payoff), weights))
+        return list(threads.map(solve_one, range(len(weights))))
 
 
 def root_value(layout: Layout, solution: Solution) -> float:
@@ -228,20 +237,32 @@ def complete_codes(layout: Layout, support: FloatArray) -> IntArray:
 
 def solve(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray) -> Solution:
     """Run the backward induction for support rows with the given numbers, weights and payoffs."""
-    columns = payoff.shape[1]
+    values, actions = _room(layout, payoff.shape[1], 1)
+    solution = Solution(values[0], actions[0])
+    _fill(layout, codes, weights, payoff, solution)
+    return solution
+
+
+def _room(layout: Layout, columns: int, laws: int) -> tuple[FloatArray, Actions]:
+    """Return arrays for the solutions of some laws: one block, which a system can map by large pages."""
+    shape = (laws, layout.n_states)
+    return np.empty(shape), np.empty(shape, dtype=_action_type(layout.m, columns))
+
+
+def _fill(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray, solution: Solution) -> None:
+    values, actions, columns = solution.values, solution.actions, payoff.shape[1]
     maximum = layout.problem.reward.pooling is Pooling.MAXIMUM
-    values = np.empty(layout.n_states)
-    actions: Actions = np.empty(layout.n_states, dtype=_action_type(layout.m, columns))
-    one_call = layout.n_states < ONE_CALL
     n = layout.level_sizes[layout.m]
-    mass, stakes = complete_states(layout, codes, weights, payoff, layout.n_states if one_call else n)
-    dense_kernel.decide(stakes, mass, values, actions, 0, n, layout.m)
     fixed = (layout.size, layout.offset, layout.k, layout.prices, layout.peers, maximum, values, actions)
-    if one_call:
-        dense_kernel.solve_sets(layout.order[1:], *fixed, 0, mass, stakes, 0, mass, stakes)
-    else:
+    if layout.n_states >= ONE_CALL:
+        mass, stakes = complete_states(layout, codes, weights, payoff, np.empty((1 + columns) * n))
+        dense_kernel.decide(stakes, mass, values, actions, 0, n, layout.m)
         _solve_by_level(layout, fixed, mass, stakes)
-    return Solution(values, actions)
+        return
+    with layout.scratch((1 + columns) * layout.n_states) as buffer:
+        mass, stakes = complete_states(layout, codes, weights, payoff, buffer[: (1 + columns) * layout.n_states])
+        dense_kernel.decide(stakes, mass, values, actions, 0, n, layout.m)
+        dense_kernel.solve_sets(layout.order[1:], *fixed, 0, mass, stakes, 0, mass, stakes)
 
 
 def _solve_by_level(layout: Layout, fixed: tuple[object, ...], mass: FloatArray, stakes: FloatArray) -> None:
@@ -263,11 +284,12 @@ def _solve_by_level(layout: Layout, fixed: tuple[object, ...], mass: FloatArray,
 
 
 def complete_states(
-    layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray, length: int
+    layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray, buffer: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mass and stakes of the complete states, at the beginning of arrays of the given length."""
-    n, problem = layout.level_sizes[layout.m], layout.problem
-    mass, stakes = np.empty(length), np.empty((payoff.shape[1], length))
+    """Return mass and stakes of the complete states, each at the beginning of its share of the buffer."""
+    n, problem, columns = layout.level_sizes[layout.m], layout.problem, payoff.shape[1]
+    parts = buffer.reshape(1 + columns, -1)
+    mass, stakes = parts[0], parts[1:]
     if all(test.available for test in problem.tests):  # then no two support rows share a complete state
         mass[:n], stakes[:, :n] = 0, 0
         mass[codes] = weights

@@ -94,7 +94,9 @@ def solve_on_gpu(problem: Problem, distribution: Discrete, *, precision: str) ->
     maximum = problem.reward.pooling is Pooling.MAXIMUM
     n = layout.level_sizes[layout.m]
     codes = complete_codes(layout, distribution.support)
-    mass, stakes = complete_states(layout, codes, distribution.probabilities, payoff, n)
+    mass, stakes = complete_states(
+        layout, codes, distribution.probabilities, payoff, np.empty((1 + payoff.shape[1]) * n)
+    )
     level = xp.empty((2 + payoff.shape[1], n), dtype=PRECISIONS[precision])  # values, masses, stakes
     level[1], level[2:] = xp.asarray(mass), xp.asarray(stakes)
     value, actions = _solve(layout, level, maximum)

@@ -15,6 +15,8 @@ the tests; its blocks are stored one after another, sets with more tests first. 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -116,6 +118,23 @@ class Layout:
         full = [test.cost for test in tests]
         reduced = [test.cost if test.group_cost is None else test.group_cost for test in tests]
         return np.array([full, reduced], dtype=np.float64).reshape(2, self.m)
+
+    @contextmanager
+    def scratch(self, size: int) -> Iterator[FloatArray]:
+        """Lend an array of at least `size` numbers; kept for the next caller, since fresh memory is slow at first."""
+        spare: list[FloatArray] = self._spare
+        try:
+            buffer = spare.pop()
+        except IndexError:
+            buffer = np.empty(size)
+        if len(buffer) < size:
+            buffer = np.empty(size)
+        yield buffer
+        spare.append(buffer)
+
+    @cached_property
+    def _spare(self) -> list[FloatArray]:
+        return []
 
     def context_number(self, states: FloatArray) -> IntArray:
         """Return the numbers of what is known on arrival, shape (n,)."""
