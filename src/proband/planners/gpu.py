@@ -93,14 +93,25 @@ def solve_on_gpu(problem: Problem, distribution: Discrete, *, precision: str) ->
     _check_size(layout, payoff.shape[1], precision)
     maximum = problem.reward.pooling is Pooling.MAXIMUM
     n = layout.level_sizes[layout.m]
-    codes = complete_codes(layout, distribution.support)
-    mass, stakes = complete_states(
-        layout, codes, distribution.probabilities, payoff, np.empty((1 + payoff.shape[1]) * n)
-    )
-    level = xp.empty((2 + payoff.shape[1], n), dtype=PRECISIONS[precision])  # values, masses, stakes
-    level[1], level[2:] = xp.asarray(mass), xp.asarray(stakes)
+    level = xp.zeros((2 + payoff.shape[1], n), dtype=PRECISIONS[precision])  # values, masses, stakes
+    _complete(layout, distribution, payoff, level)
     value, actions = _solve(layout, level, maximum)
     return GpuPlan(layout, distribution, value, actions)
+
+
+def _complete(layout: Layout, distribution: Discrete, payoff: FloatArray, level: Any) -> None:
+    """Write mass and stakes of the states in which every test that can be run is done."""
+    xp, weights = _cupy(), distribution.probabilities
+    codes = complete_codes(layout, distribution.support)
+    if not all(test.available for test in layout.problem.tests):
+        buffer = np.empty((1 + payoff.shape[1]) * level.shape[1])
+        mass, stakes = complete_states(layout, codes, weights, payoff, buffer)
+        level[1], level[2:] = xp.asarray(mass), xp.asarray(stakes)
+        return
+    places, on_device = xp.asarray(codes), xp.asarray(weights)  # no two support rows share a state
+    level[1, places] = on_device
+    for j, column in enumerate(payoff.T):
+        level[2 + j, places] = on_device * xp.asarray(column)
 
 
 def _solve(layout: Layout, level: Any, maximum: bool) -> tuple[float, Any]:
