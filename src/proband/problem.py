@@ -121,6 +121,11 @@ class Problem:
         return np.array([i for i, test in enumerate(self.tests) if test.operable], dtype=np.int64)
 
     @cached_property
+    def all_available(self) -> bool:
+        """Whether every test can be known in operation, so that whole outcome vectors can be seen."""
+        return all(test.available for test in self.tests)
+
+    @cached_property
     def context(self) -> IntArray:
         """Indices of the tests known on arrival."""
         return np.array([i for i, test in enumerate(self.tests) if test.on_arrival], dtype=np.int64)

@@ -70,14 +70,10 @@ class ExploreThenCommit:
 
     def estimator(self) -> CountingEstimator:
         """Return the estimator of the law from all that was learned, in an order that does not depend on calls."""
-        kind = CompleteCases if self._all_available and self.explore != 0 else Likelihood
+        kind = CompleteCases if self.problem.all_available and self.explore != 0 else Likelihood
         estimator: CountingEstimator = kind(self.problem)
         estimator.update_counts(self.observations.rows, self.observations.counts)
         return estimator
-
-    @property
-    def _all_available(self) -> bool:
-        return all(test.available for test in self.problem.tests)
 
     @property
     def exploration(self) -> int:
@@ -110,7 +106,9 @@ class ExploreThenCommit:
 
     def _next_policy(self) -> Policy:
         if self.seen < self.exploration:
-            return test_everything(self.problem, None if self._all_available else self.estimator().distribution())
+            return test_everything(
+                self.problem, None if self.problem.all_available else self.estimator().distribution()
+            )
         return plan(self.problem, self.estimator().distribution())
 
 

@@ -41,7 +41,7 @@ class TestEverything:
 
     def __init__(self, problem: Problem, distribution: Discrete | None = None) -> None:
         self.problem = problem
-        learns = distribution is None and not all(test.available for test in problem.tests)
+        learns = distribution is None and not problem.all_available
         self._history = Likelihood(problem) if learns else None
         self._policy = test_everything(problem, self._history.distribution() if self._history else distribution)
 

@@ -172,4 +172,4 @@ class LeafCompletion(Replanning):
         return self.problem.realised(self.estimator.support, actions)
 
     def _law_for_unavailable(self) -> Discrete | None:
-        return None if all(test.available for test in self.problem.tests) else self.estimator.distribution()
+        return None if self.problem.all_available else self.estimator.distribution()

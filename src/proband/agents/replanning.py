@@ -55,7 +55,7 @@ class Replanning(ABC):
         self.t = 0
         self.left = first
         self._block = Observations(problem)
-        law = None if all(test.available for test in problem.tests) else self.estimator.distribution()
+        law = None if problem.all_available else self.estimator.distribution()
         self._policy: Policy = test_everything(problem, law)
 
     @property

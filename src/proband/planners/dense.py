@@ -290,7 +290,7 @@ def complete_states(
     n, problem, columns = layout.level_sizes[layout.m], layout.problem, payoff.shape[1]
     parts = buffer.reshape(1 + columns, -1)
     mass, stakes = parts[0], parts[1:]
-    if all(test.available for test in problem.tests):  # then no two support rows share a complete state
+    if problem.all_available:  # then no two support rows share a complete state
         mass[:n], stakes[:, :n] = 0, 0
         mass[codes] = weights
         for stake, column in zip(stakes, payoff.T, strict=True):

@@ -103,7 +103,7 @@ def _complete(layout: Layout, distribution: Discrete, payoff: FloatArray, level:
     """Write mass and stakes of the states in which every test that can be run is done."""
     xp, weights = _cupy(), distribution.probabilities
     codes = complete_codes(layout, distribution.support)
-    if not all(test.available for test in layout.problem.tests):
+    if not layout.problem.all_available:
         buffer = np.empty((1 + payoff.shape[1]) * level.shape[1])
         mass, stakes = complete_states(layout, codes, weights, payoff, buffer)
         level[1], level[2:] = xp.asarray(mass), xp.asarray(stakes)
