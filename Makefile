@@ -7,7 +7,7 @@ COMPILE = .venv-pins/bin/uv pip compile --universal --python-version 3.11 --gene
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format experiments bench-gpu bench-planners pins clean
+.PHONY: help demo test test-slow test-crash check format experiments bench-gaussian bench-gpu bench-planners bench-studies bench-subset pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -29,6 +29,12 @@ demo: .venv/.stamp ## Run the demonstration
 
 test: .venv/.stamp ## Run the tests and the documented examples, with coverage
 	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report=term-missing:skip-covered
+
+test-slow: .venv/.stamp ## Check the validity of certificates and alarms over thousands of runs
+	$(BIN)/python -m pytest --numprocesses auto -m slow tests
+
+test-crash: .venv/.stamp ## Kill writing processes and database servers a thousand times
+	$(BIN)/python -m pytest -m crash tests/crash
 
 check: .venv/.stamp ## Check style, formatting, types and layers
 	$(BIN)/ruff check
@@ -52,6 +58,16 @@ format: .venv/.stamp ## Format the code and apply the safe fixes
 # Add OPTIONS=--quick for two minutes instead of twenty, OPTIONS="--part dense" or "--part sparse" for one half.
 bench-planners: .venv-bench/.stamp ## Measure the planners beside their peers, and write docs/benchmarks/planners.*
 	.venv-bench/bin/python benchmarks/planners/run.py $(OPTIONS)
+
+bench-gaussian: .venv-bench/.stamp ## Measure the Gaussian planner, and write docs/benchmarks/gaussian.*
+	.venv-bench/bin/python -m benchmarks.gaussian $(OPTIONS)
+
+# The covariances of the classic networks are not part of this repository: DATA is the folder with data63.mat and data90.mat.
+bench-subset: .venv-bench/.stamp ## Measure the subset planner (DATA=folder), and write docs/benchmarks/subset.*
+	.venv-bench/bin/python -m benchmarks.subset --data $(DATA) $(OPTIONS)
+
+bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write docs/benchmarks/studies.*
+	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)
 
 # A run that was stopped goes on where it was; after a change of the code that results depend on it begins anew.
 EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data horizon easy

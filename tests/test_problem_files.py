@@ -220,9 +220,9 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "reward without kind": (document(reward='[reward]\ntargets = ["crack"]'), "reward.kind", ("missing",)),
     "kind as number": (document(reward="[reward]\nkind = 1"), "reward.kind", ("it is 1", "a text")),
     "kind unknown": (
-        document(reward='[reward]\nkind = "entropy"'),
+        document(reward='[reward]\nkind = "regret"'),
         "reward.kind",
-        ("it is 'entropy'", "kinds are table, match", "choose one"),
+        ("it is 'regret'", "kinds are table, match", "choose one"),
     ),
     "targets missing": (document(reward=table_with(UTILITIES)), "reward.targets", ("missing or empty", "add it")),
     "targets empty": (
@@ -354,12 +354,12 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "match with targets": (
         document("schema = 1", reward='[reward]\nkind = "match"\ntargets = ["crack"]'),
         "reward.targets",
-        ("a match reward has no such field", "remove it"),
+        ("a reward of kind 'match' has no such field", "remove it"),
     ),
     "match with utilities": (
         document("schema = 1", reward='[reward]\nkind = "match"\nutilities = []'),
         "reward.utilities",
-        ("a match reward has no such field",),
+        ("a reward of kind 'match' has no such field",),
     ),
     "match over too many vectors": (
         document(
@@ -373,7 +373,7 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "unstated with targets": (
         document(reward='[reward]\nkind = "unstated"\ntargets = ["crack"]'),
         "reward.targets",
-        ("an unstated reward has no such field",),
+        ("a reward of kind 'unstated' has no such field",),
     ),
     "unstated without decisions": (
         document("schema = 1", reward='[reward]\nkind = "unstated"'),
@@ -470,7 +470,7 @@ def test_the_first_entry_that_covers_a_combination_counts(tmp_path: Path) -> Non
 
 def test_a_function_stays_in_the_program(tmp_path: Path, problem: Problem) -> None:
     own = Problem(problem.tests, problem.decisions, lambda x, y: x[:, 0])
-    with pytest.raises(ProblemError, match="the reward is Function; a file holds a table or a match only"):
+    with pytest.raises(ProblemError, match="the reward is Function; a file holds no Python function"):
         own.save(tmp_path / "x.toml")
     unstated = Problem(problem.tests, problem.decisions, Unstated())
     unstated.save(tmp_path / "x.toml")

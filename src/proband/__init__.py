@@ -14,11 +14,11 @@ Examples
 ('visual', 0.8)
 """
 
-from proband.distributions import Discrete
+from proband.distributions import Discrete, Gaussian
 from proband.planners import Evaluation, Plan, evaluate, plan
 from proband.problem import Problem
 from proband.vocabulary import Records, Test
 
 __version__ = "0.1.0"
 
-__all__ = ["Discrete", "Evaluation", "Plan", "Problem", "Records", "Test", "evaluate", "plan"]
+__all__ = ["Discrete", "Evaluation", "Gaussian", "Plan", "Problem", "Records", "Test", "evaluate", "plan"]

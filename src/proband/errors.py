@@ -60,6 +60,38 @@ class UnknownNameError(ProbandError, LookupError):
     """A name of a test, an outcome, a decision or an example that does not exist."""
 
 
+class StudyError(ProbandError, ValueError):
+    """A study was told something that does not fit what it knows."""
+
+
+class UnknownStudyError(StudyError, LookupError):
+    """There is no study of this name in the store."""
+
+
+class StudyExistsError(StudyError):
+    """There is a study of this name already."""
+
+
+class ConflictError(StudyError):
+    """Another writer was faster: the log is longer than expected, or has the key already."""
+
+
+class HeldError(StudyError):
+    """Another station is at work on the subject, and its lease has not run out."""
+
+
+class KeyReusedError(StudyError):
+    """An idempotency key came back with other content."""
+
+
+class StoreError(ProbandError, OSError):
+    """A store cannot be opened, read or written: nothing was acknowledged that is not durable."""
+
+
+class TamperedError(StudyError):
+    """The chain of a log is broken: an entry was altered, reordered or dropped."""
+
+
 class TooLargeError(ProbandError, MemoryError):
     """The asked computation would not fit; the message says how large it is and what to use instead."""
 
@@ -87,6 +119,14 @@ CODES: dict[type[ProbandError], Codes] = {
     AgentError: Codes(exit=2, http=422),
     ExperimentError: Codes(exit=2, http=422),
     UnknownNameError: Codes(exit=2, http=404),
+    StudyError: Codes(exit=2, http=422),
+    UnknownStudyError: Codes(exit=2, http=404),
+    StudyExistsError: Codes(exit=5, http=409),
+    ConflictError: Codes(exit=5, http=409),
+    HeldError: Codes(exit=5, http=409),
+    KeyReusedError: Codes(exit=5, http=409),
+    TamperedError: Codes(exit=5, http=409),
+    StoreError: Codes(exit=6, http=503),
     TooLargeError: Codes(exit=3, http=413),
     MissingExtraError: Codes(exit=4, http=501),
 }

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband import problem_files
-from proband.errors import ProblemError, UnknownNameError
+from proband.errors import ProblemError, StateError, UnknownNameError
 from proband.rewards import Function, RewardFunction
 from proband.vocabulary import FloatArray, IntArray, Pooling, Reward, Test, as_states, outcome_rows
 
@@ -99,6 +99,11 @@ class Problem:
     def k(self) -> IntArray:
         """Number of outcomes of each test, shape (d,)."""
         return np.array([test.k for test in self.tests], dtype=np.int64)
+
+    @cached_property
+    def measured(self) -> bool:
+        """Whether the tests are measured: their outcomes are numbers, their law a Gaussian one."""
+        return self.tests[0].measured
 
     @property
     def size(self) -> int:
@@ -184,19 +189,35 @@ class Problem:
         """Return the action that stands for a decision, by its name."""
         return self.d + _index("decision", name, self.decisions)
 
-    def state(self, known: Mapping[str, str] | None = None) -> FloatArray:
-        """Return the state in which the named tests have the named outcomes, shape (d,)."""
+    def outcome(self, test: int, given: str | float) -> float:
+        """Return an outcome as it stands in a state: the number of a named one, or what was measured."""
+        one = self.tests[test]
+        if not one.measured:
+            return float(_index(f"outcome of test {one.name!r}", given, one.names))
+        try:
+            value = float(given)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise StateError(
+                f"test {one.name!r} has the outcome {given!r}; it is measured, so the outcome is a finite number"
+                f"{f' of {one.unit}' if one.unit else ''}; give it"
+            )
+        return value
+
+    def state(self, known: Mapping[str, str | float] | None = None) -> FloatArray:
+        """Return the state in which the named tests have the named (or measured) outcomes, shape (d,)."""
         row = np.full(self.d, np.nan)
-        for name, outcome in (known or {}).items():
+        for name, given in (known or {}).items():
             i = self.test_index(name)
-            row[i] = _index(f"outcome of test {name!r}", outcome, self.tests[i].outcomes)
+            row[i] = self.outcome(i, given)
         return row
 
-    def describe(self, state: ArrayLike) -> dict[str, str]:
-        """Return the known outcomes of a state by name; the inverse of :meth:`state`."""
+    def describe(self, state: ArrayLike) -> dict[str, str | float]:
+        """Return the known outcomes of a state by name (measured ones as numbers); the inverse of :meth:`state`."""
         row = as_states(state, self.tests)[0]
         return {
-            test.name: test.outcomes[int(value)]
+            test.name: float(value) if test.measured else test.names[int(value)]
             for test, value in zip(self.tests, row, strict=True)
             if not np.isnan(value)
         }
@@ -233,6 +254,12 @@ def _checked_tests(tests: Sequence[Test]) -> tuple[Test, ...]:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ProblemError(f"the tests {repeated} appear more than once; names must differ; rename them")
+    listed = [test.name for test in tests if not test.measured]
+    if listed and len(listed) < len(tests):
+        raise ProblemError(
+            f"the tests {listed} list outcomes and the others are measured; the tests of a problem are of one kind; "
+            "bin the measured ones into outcomes (proband.binning), or measure all"
+        )
     return tests
 
 
@@ -252,7 +279,7 @@ def _checked_text(key: str, text: str) -> str:
     return text
 
 
-def _index(kind: str, name: str, names: Sequence[str]) -> int:
+def _index(kind: str, name: object, names: Sequence[str]) -> int:
     if name not in names:
         raise UnknownNameError(f"{kind} {name!r} does not exist; choose one of {', '.join(names)}")
-    return list(names).index(name)
+    return list[object](names).index(name)

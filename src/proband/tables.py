@@ -1,4 +1,4 @@
-"""Tables on disk: CSV files whose columns are tests and whose entries are outcome names.
+"""Tables on disk: CSV files whose columns are tests and whose entries are outcome names, or measurements.
 
 An empty entry (or NA, NaN) means that the test was not run. Comma, semicolon and tab separate.
 """
@@ -54,12 +54,12 @@ def write_table(
     """Write outcome vectors by name, with the column ``probability`` if given."""
     if probabilities is not None:
         _check_room(path, tests)
-    carriage_returns = any("\r" in name for test in tests for name in (test.name, *test.outcomes))
+    carriage_returns = any("\r" in name for test in tests for name in (test.name, *(test.outcomes or ())))
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL if carriage_returns else csv.QUOTE_MINIMAL)
         writer.writerow([test.name for test in tests] + ([] if probabilities is None else [PROBABILITY]))
         for n, row in enumerate(rows):
-            names = ["" if np.isnan(x) else test.outcomes[int(x)] for test, x in zip(tests, row, strict=True)]
+            names = ["" if np.isnan(x) else _written(test, float(x)) for test, x in zip(tests, row, strict=True)]
             writer.writerow(names + ([] if probabilities is None else [repr(float(probabilities[n]))]))
 
 
@@ -72,7 +72,7 @@ def _read(
     _check_header(path, header, wanted)
     columns = dict(zip(header, zip(*body, strict=True), strict=True))
     rows = np.column_stack([_outcomes(path, test, columns[test.name], lines) for test in tests])
-    numbers = _numbers(path, number, columns[number], lines) if number else np.empty(0)
+    numbers = _numbers(path, number, columns[number], lines, "probability") if number else np.empty(0)
     return rows, numbers, lines
 
 
@@ -147,26 +147,39 @@ def _check_header(path: str | os.PathLike[str], header: list[str], wanted: list[
         )
 
 
+def _written(test: Test, value: float) -> str:
+    return repr(value) if test.measured else test.names[int(value)]
+
+
 def _outcomes(path: str | os.PathLike[str], test: Test, cells: Sequence[str], lines: Sequence[int]) -> FloatArray:
-    numbers: dict[str, float] = {outcome: float(b) for b, outcome in enumerate(test.outcomes)}
-    for cell in sorted(set(cells) - set(numbers), key=cells.index):
+    if test.measured:
+        known = ["nan" if cell.strip().lower() in MISSING else cell for cell in cells]
+        numbers = _numbers(path, test.name, known, lines, "measurement")
+        if np.isinf(numbers).any():
+            line = lines[int(np.flatnonzero(np.isinf(numbers))[0])]
+            raise TableError(f"{path}: line {line}, column {test.name!r}: it is infinite; give a finite measurement")
+        return numbers
+    places: dict[str, float] = {outcome: float(b) for b, outcome in enumerate(test.names)}
+    for cell in sorted(set(cells) - set(places), key=cells.index):
         name = cell.strip()
-        if name not in numbers and name.lower() not in MISSING:
+        if name not in places and name.lower() not in MISSING:
             raise TableError(
                 f"{path}: line {lines[cells.index(cell)]}, column {test.name!r}: the outcome {name!r} is unknown; "
-                f"outcomes are {', '.join(test.outcomes)} (empty when not run); correct the table or the problem"
+                f"outcomes are {', '.join(test.names)} (empty when not run); correct the table or the problem"
             )
-        numbers[cell] = numbers.get(name, np.nan)
-    return np.array([numbers[cell] for cell in cells])
+        places[cell] = places.get(name, np.nan)
+    return np.array([places[cell] for cell in cells])
 
 
-def _numbers(path: str | os.PathLike[str], name: str, cells: Sequence[str], lines: Sequence[int]) -> FloatArray:
+def _numbers(
+    path: str | os.PathLike[str], name: str, cells: Sequence[str], lines: Sequence[int], what: str
+) -> FloatArray:
     numbers = np.empty(len(cells))
     for n, cell in enumerate(cells):
         try:
             numbers[n] = float(cell)
         except ValueError:
             raise TableError(
-                f"{path}: line {lines[n]}, column {name!r}: {cell.strip()!r} is no number; give a probability"
+                f"{path}: line {lines[n]}, column {name!r}: {cell.strip()!r} is no number; give a {what}"
             ) from None
     return numbers

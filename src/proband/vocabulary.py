@@ -9,7 +9,8 @@ Policies", Section 2).
 paper                     here
 ========================  ==================================================================================
 d, c_i                    number of tests, :attr:`Test.cost`
-x                         outcome vector: a row of d floats, each the index of an outcome (0 ... k_i - 1)
+x                         outcome vector: a row of d floats, each the index of an outcome (0 ... k_i - 1), or
+                          the number that was measured
 s, NA                     state: an outcome vector with NaN where a test was not run
 A = [d] ∪ Y               action: an integer, 0 ... d-1 a test, d ... a decision
 y, Y, f                   decision, :attr:`Problem.decisions`, :class:`Reward`
@@ -58,8 +59,11 @@ class Test:
         How people call it.
     cost : float, default 0
         Price of running it, in the units of the reward.
-    outcomes : sequence of str, default ("0", "1")
-        Names of the possible outcomes; in states and supports they are numbered 0, 1, ... in this order.
+    outcomes : sequence of str or None, default ("0", "1")
+        Names of the possible outcomes; in states and supports they are numbered 0, 1, ... in this order. None for a
+        measured test, whose outcome is a number.
+    unit : str, default ""
+        Of what is measured ("mm", "MPa"), for people; only with ``outcomes=None``.
     group : str, optional
         Tests of one group share a preparation: once another test of the group was run on the subject, this
         one costs `group_cost` instead of `cost`.
@@ -76,17 +80,20 @@ class Test:
     >>> glucose = Test("glucose", 17.61, outcomes=("low", "high"), group="blood", group_cost=15.51)
     >>> glucose.k
     2
+    >>> Test("length", 0.2, outcomes=None, unit="mm").measured
+    True
     """
 
     __test__ = False  # pytest would take the class for a test case
 
     name: str
     cost: float = 0.0
-    outcomes: Sequence[str] = DEFAULT_OUTCOMES
+    outcomes: Sequence[str] | None = DEFAULT_OUTCOMES
     group: str | None = None
     group_cost: float | None = None
     on_arrival: bool = False
     available: bool = True
+    unit: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -97,16 +104,38 @@ class Test:
         self._check_kind()
 
     @property
+    def measured(self) -> bool:
+        """Whether the outcome is a number that is measured, not one of a list."""
+        return self.outcomes is None
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the outcomes; raises for a measured test, which has none."""
+        if self.outcomes is None:
+            raise ProblemError(
+                f"test {self.name!r} is measured; here a list of outcomes is needed; use a Gaussian law, or bin the "
+                "measurements with proband.binning"
+            )
+        return self.outcomes
+
+    @property
     def k(self) -> int:
-        """Number of possible outcomes."""
-        return len(self.outcomes)
+        """Number of possible outcomes; raises for a measured test."""
+        return len(self.names)
 
     @property
     def operable(self) -> bool:
         """Whether the test can be chosen: available, and not already known on arrival."""
         return self.available and not self.on_arrival
 
-    def _checked_outcomes(self) -> tuple[str, ...]:
+    def _checked_outcomes(self) -> tuple[str, ...] | None:
+        if not isinstance(self.unit, str) or (self.unit and self.outcomes is not None):
+            raise ProblemError(
+                f"test {self.name!r}: unit is {self.unit!r} and outcomes are {self.outcomes!r}; a unit is a text and "
+                "belongs to a measured test, which lists no outcomes; drop one of the two"
+            )
+        if self.outcomes is None:
+            return None
         outcomes = self.outcomes if isinstance(self.outcomes, str) else tuple(self.outcomes)
         if isinstance(outcomes, str) or not all(isinstance(o, str) and o.strip() for o in outcomes):
             raise ProblemError(
@@ -177,6 +206,10 @@ class Records:
         Outcome indices, NaN where a test was not run.
     counts : array_like of shape (n,), optional
         How many subjects showed each row; once each by default.
+    chances : array_like of shape (n,), optional
+        With which probability the policy that each subject met would have run every test on it: 1 where the plan
+        itself does, the coin's probability where a coin decides, NaN where an operator went his own way. Agents that
+        need it and are not told take the subjects for those of their present policy.
 
     Examples
     --------
@@ -187,8 +220,9 @@ class Records:
 
     outcomes: FloatArray
     counts: IntArray
+    chances: FloatArray | None
 
-    def __init__(self, outcomes: ArrayLike, counts: ArrayLike | None = None) -> None:
+    def __init__(self, outcomes: ArrayLike, counts: ArrayLike | None = None, chances: ArrayLike | None = None) -> None:
         rows = np.array(outcomes, dtype=np.float64)
         if rows.ndim != 2:
             raise TableError(f"records have shape {rows.shape}; they must be (subjects, tests); reshape them")
@@ -206,6 +240,7 @@ class Records:
         numbers.setflags(write=False)
         object.__setattr__(self, "outcomes", rows)
         object.__setattr__(self, "counts", numbers)
+        object.__setattr__(self, "chances", None if chances is None else _checked_chances(chances, len(rows)))
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -213,9 +248,11 @@ class Records:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Records):
             return NotImplemented
-        return np.array_equal(self.outcomes, other.outcomes, equal_nan=True) and np.array_equal(
-            self.counts, other.counts
-        )
+        if (self.chances is None) != (other.chances is None):
+            return False
+        same = self.chances is None or np.array_equal(self.chances, other.chances, equal_nan=True)  # type: ignore[arg-type]
+        rows = np.array_equal(self.outcomes, other.outcomes, equal_nan=True)
+        return same and rows and np.array_equal(self.counts, other.counts)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -235,7 +272,23 @@ class Records:
         Rows that a policy left incomplete are missing *because of what was seen*: a law estimated from the
         complete ones alone is biased, unless completeness was decided before looking.
         """
-        return type(self)(self.outcomes[self.is_complete], self.counts[self.is_complete])
+        return self.part(self.is_complete)
+
+    def part(self, chosen: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Self:
+        """Return some of the rows."""
+        chances = None if self.chances is None else self.chances[chosen]
+        return type(self)(self.outcomes[chosen], self.counts[chosen], chances)
+
+
+def _checked_chances(chances: ArrayLike, n: int) -> FloatArray:
+    given = np.array(chances, dtype=np.float64)
+    if given.shape != (n,) or not (np.isnan(given) | ((given > 0) & (given <= 1))).all():
+        raise TableError(
+            f"chances have shape {given.shape}; there must be one for each of the {n} rows, above 0 and at most 1, NaN "
+            "where it is not known; correct them"
+        )
+    given.setflags(write=False)
+    return given
 
 
 def as_states(states: ArrayLike, tests: Sequence[Test]) -> FloatArray:
@@ -259,10 +312,15 @@ def as_states(states: ArrayLike, tests: Sequence[Test]) -> FloatArray:
             f"states have shape {np.shape(states)}; a state has one entry for each of the {d} tests; "
             f"give an array of shape (n, {d}), NaN where a test was not run"
         )
-    k = np.array([test.k for test in tests], dtype=np.float64)
-    wrong = ~np.isnan(rows) & ((rows < 0) | (rows >= k) | (rows != np.floor(rows)))
+    k = np.array([0 if test.measured else test.k for test in tests], dtype=np.float64)
+    wrong = ~np.isnan(rows) & np.where(k > 0, (rows < 0) | (rows >= k) | (rows != np.floor(rows)), np.isinf(rows))
     if wrong.any():
         row, i = np.argwhere(wrong)[0]
+        if tests[i].measured:
+            raise StateError(
+                f"state {row}: test {tests[i].name!r} has the value {rows[row, i]:g}; a measurement is a finite "
+                "number, NaN when not known; correct it"
+            )
         raise StateError(
             f"state {row}: test {tests[i].name!r} has the value {rows[row, i]:g}; outcomes are numbered "
             f"0 to {tests[i].k - 1}, NaN when not known; give one of these"

@@ -8,23 +8,59 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proband import Discrete, Problem, Records, Test
-from proband.agents import AGENTS, DEFAULT_AGENT, FOREVER, Agent, ExploreThenCommit, Setting
+from proband import Discrete, Gaussian, Problem, Records, Test
+from proband.agents import (
+    AGENTS,
+    DEFAULT_AGENT,
+    FOREVER,
+    Agent,
+    ExploreThenCommit,
+    Setting,
+    agents_for,
+    default_agent,
+    kind_of,
+)
 from proband.agents import TestEverything as EveryTest
+from proband.agents.registry import LISTED, SCORES, SETS
 from proband.errors import AgentError
+from proband.instances import bolts, bolts_measured, monitoring_network
 from proband.policies import Completing, test_everything
 from proband.rewards import Match, Table
 from proband.testing import check_agent
+from proband.testing.measured_agents import check_measured_agent
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "agents.md"
 
 
-@pytest.mark.parametrize("name", AGENTS)
+def serving(kind: str) -> list[str]:
+    return [name for name, agent in AGENTS.items() if kind in agent.builders]
+
+
+@pytest.mark.parametrize("name", serving(LISTED))
 def test_every_agent_keeps_the_contract(name: str) -> None:
     def make(problem: Problem, distribution: Discrete, horizon: int) -> Agent:
         return AGENTS[name](Setting(problem, horizon=horizon, seed=5, truth=distribution))
 
     check_agent(make, np.random.default_rng(1), instances=5, subjects=90)
+
+
+@pytest.mark.parametrize("name", serving(SCORES))
+def test_every_agent_of_measured_outcomes_keeps_the_contract(name: str) -> None:
+    def make(problem: Problem, distribution: Gaussian, horizon: int) -> Agent:
+        return AGENTS[name](Setting(problem, horizon=horizon, seed=5, truth=distribution, condition_number=2.0))
+
+    check_measured_agent(make, np.random.default_rng(1), instances=1, subjects=40)
+
+
+@pytest.mark.parametrize("kind", [LISTED, SCORES, SETS])
+def test_every_kind_of_problem_has_its_agents(kind: str) -> None:
+    problem = {LISTED: bolts, SCORES: bolts_measured, SETS: monitoring_network}[kind]().problem
+    assert kind_of(problem) == kind
+    assert agents_for(problem) == serving(kind)
+    assert default_agent(problem) in agents_for(problem)
+    for name in set(AGENTS) - set(serving(kind)):
+        with pytest.raises(AgentError, match=f"{name} is no agent for {kind}"):
+            AGENTS[name](Setting(problem, horizon=100))
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -41,6 +77,8 @@ def test_agents_that_lack_what_they_need_say_so(problem: Problem) -> None:
         AGENTS["explore-then-commit"](Setting(problem))
     with pytest.raises(AgentError, match="was not told the true law"):
         AGENTS["clairvoyant"](Setting(problem))
+    with pytest.raises(AgentError, match="needs the condition number"):
+        AGENTS["elimination"](Setting(monitoring_network().problem))
 
 
 class Spoiled:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import proband
-from proband import Discrete, Plan, Problem, Test
+from proband import Discrete, DiscretePlan, Problem, Test
 from proband.errors import PolicyError
 from proband.policies import DecideNow, FixedSet, test_everything
 from proband.rewards import Function, Match, Table
@@ -165,13 +165,13 @@ def test_an_impossible_condition_must_be_refused() -> None:
         check_distribution(spoilt(condition=condition), np.random.default_rng(0))
 
 
-def worse(plan: Plan, **changes: float) -> Plan:
+def worse(plan: DiscretePlan, **changes: float) -> DiscretePlan:
     for name, change in changes.items():
         setattr(plan, name, getattr(plan, name) + change)
     return plan
 
 
-class Following(Plan):
+class Following(DiscretePlan):
     """A plan that follows a fixed policy and says what it is worth."""
 
     method = "following"
@@ -186,7 +186,7 @@ class Following(Plan):
         return self.policy.act(states)
 
 
-def deciding_now(problem: Problem, distribution: Discrete) -> Plan:
+def deciding_now(problem: Problem, distribution: Discrete) -> DiscretePlan:
     policy = DecideNow(problem, distribution=distribution)
     return Following(problem, distribution, policy, perfect_information(problem, distribution))
 
@@ -212,7 +212,7 @@ def test_plans_that_lie_about_their_value_are_caught(changes: dict[str, float], 
 
 
 def test_a_plan_with_wrong_values_inside_is_caught() -> None:
-    def planner(problem: Problem, law: Discrete) -> Plan:
+    def planner(problem: Problem, law: Discrete) -> DiscretePlan:
         made = proband.plan(problem, law)
         original = made.values
         made.values = lambda states: original(states) * 1.001 + 1e-4  # type: ignore[method-assign]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from proband.agents.agent import FOREVER, shows_unavailable
-from proband.distributions import Discrete
+from proband.distributions import Law
 from proband.estimators import Likelihood
+from proband.estimators.gaussian import GaussianLikelihood
 from proband.planners import plan
 from proband.policies import test_everything
 from proband.problem import Problem
@@ -14,7 +15,7 @@ from proband.vocabulary import Policy, Records
 class Clairvoyant:
     """Knows the true law and plays the best plan from the first subject on: regret is measured against it."""
 
-    def __init__(self, problem: Problem, distribution: Discrete) -> None:
+    def __init__(self, problem: Problem, distribution: Law) -> None:
         self._policy = plan(problem, distribution)
 
     @property
@@ -39,10 +40,10 @@ class TestEverything:
 
     __test__ = False  # pytest would take the class for a test case
 
-    def __init__(self, problem: Problem, distribution: Discrete | None = None) -> None:
+    def __init__(self, problem: Problem, distribution: Law | None = None) -> None:
         self.problem = problem
         learns = distribution is None and not problem.all_available
-        self._history = Likelihood(problem) if learns else None
+        self._history = _history(problem) if learns else None
         self._policy = test_everything(problem, self._history.distribution() if self._history else distribution)
 
     @property
@@ -59,3 +60,7 @@ class TestEverything:
         if self._history is not None and shows_unavailable(self.problem, records):
             self._history.update(records)
             self._policy = test_everything(self.problem, self._history.distribution())
+
+
+def _history(problem: Problem) -> Likelihood | GaussianLikelihood:
+    return GaussianLikelihood(problem) if problem.measured else Likelihood(problem)

@@ -1,22 +1,34 @@
-"""All agents by name, for experiments, the command line, and the conformance kit."""
+"""All agents by name, for experiments, studies, the command line, and the conformance kit.
+
+An agent's name says what it does; which class does it depends on the problem: listed outcomes, measured ones with a
+reward of scores, or sets of measurements with an entropy.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from proband.agents.agent import Agent
 from proband.agents.doubling import Doubling
+from proband.agents.entropy import Certified, Elimination, EntropyExploreThenCommit, Thrifty
 from proband.agents.explore_then_commit import ExploreThenCommit
 from proband.agents.fixed import Clairvoyant, TestEverything
+from proband.agents.gaussian import GaussianExploreThenCommit, GaussianGreedy, GaussianLeafCompletion, GaussianThompson
 from proband.agents.leaf_completion import LeafCompletion
 from proband.agents.replanning import Greedy, Thompson
 from proband.agents.safe_leaf_completion import SafeLeafCompletion
-from proband.distributions import Discrete
+from proband.distributions import Law
 from proband.errors import AgentError
 from proband.problem import Problem
+from proband.rewards import Entropy
+
+LISTED, SCORES, SETS = "listed outcomes", "measured outcomes and scores", "sets of measurements"
 
 DEFAULT_AGENT = "safe-leaf-completion"
+DEFAULT_AGENTS = {LISTED: DEFAULT_AGENT, SCORES: "leaf-completion", SETS: "thrifty"}
+"""The agent to take when none is named, for each kind of problem."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +44,71 @@ class Setting:
         Of the agent's own randomness.
     support_size : int, optional
         |P|, where it is known.
-    truth : Discrete, optional
+    truth : Discrete or Gaussian, optional
         The true law: for the clairvoyant alone.
+    condition_number : float, optional
+        σ of the covariance, where it is known.
     """
 
     problem: Problem
     horizon: int | None = None
     seed: int = 0
     support_size: int | None = None
-    truth: Discrete | None = None
+    truth: Law | None = None
+    condition_number: float | None = None
+
+
+Builder = Callable[[Setting], Agent]
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Builds an agent, by the kind of its problem.
+
+    Attributes
+    ----------
+    builders : dict of str to callable
+        For each kind of problem that the agent serves.
+    """
+
+    name: str
+    builders: dict[str, Builder]
+
+    def __call__(self, setting: Setting) -> Agent:
+        """Build the agent for a setting."""
+        kind = kind_of(setting.problem)
+        if kind not in self.builders:
+            raise AgentError(
+                f"{self.name} is no agent for {kind}; these are served by {', '.join(agents_for(setting.problem))}; "
+                "choose one of them"
+            )
+        return self.builders[kind](setting)
+
+
+def kind_of(problem: Problem) -> str:
+    """Return the kind of a problem.
+
+    Examples
+    --------
+    >>> from proband import Problem, Test
+    >>> from proband.rewards import Match
+    >>> kind_of(Problem([Test("crack", 0.75)], (), Match()))
+    'listed outcomes'
+    """
+    if not problem.measured:
+        return LISTED
+    return SETS if isinstance(problem.reward, Entropy) else SCORES
+
+
+def agents_for(problem: Problem) -> list[str]:
+    """Return the names of the agents that serve a problem."""
+    kind = kind_of(problem)
+    return [name for name, agent in AGENTS.items() if kind in agent.builders]
+
+
+def default_agent(problem: Problem) -> str:
+    """Return the agent to take for a problem when none is named."""
+    return DEFAULT_AGENTS[kind_of(problem)]
 
 
 def _clairvoyant(setting: Setting) -> Agent:
@@ -49,27 +117,88 @@ def _clairvoyant(setting: Setting) -> Agent:
     return Clairvoyant(setting.problem, setting.truth)
 
 
-def _explore_then_commit(setting: Setting) -> Agent:
+def _horizon(setting: Setting) -> int:
     if setting.horizon is None:
         raise AgentError("explore-then-commit needs a horizon and got none; give one, or use doubling")
-    return ExploreThenCommit(setting.problem, horizon=setting.horizon, support_size=setting.support_size)
+    return setting.horizon
 
 
-def _doubling(setting: Setting, *, keep: bool) -> Agent:
-    return Doubling(
-        lambda horizon: ExploreThenCommit(setting.problem, horizon=horizon, support_size=setting.support_size),
-        keep=keep,
+def _explore_listed(setting: Setting) -> Agent:
+    return ExploreThenCommit(setting.problem, horizon=_horizon(setting), support_size=setting.support_size)
+
+
+def _explore_scores(setting: Setting) -> Agent:
+    return GaussianExploreThenCommit(
+        setting.problem, horizon=_horizon(setting), condition_number=setting.condition_number
     )
 
 
-AGENTS: dict[str, Callable[[Setting], Agent]] = {
-    "clairvoyant": _clairvoyant,
-    "test-everything": lambda setting: TestEverything(setting.problem),
-    "explore-then-commit": _explore_then_commit,
-    "doubling": lambda setting: _doubling(setting, keep=False),
-    "doubling-keep": lambda setting: _doubling(setting, keep=True),
-    "greedy": lambda setting: Greedy(setting.problem, seed=setting.seed),
-    "thompson": lambda setting: Thompson(setting.problem, seed=setting.seed),
-    "leaf-completion": lambda setting: LeafCompletion(setting.problem, seed=setting.seed),
-    "safe-leaf-completion": lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed),
+def _explore_sets(setting: Setting) -> Agent:
+    return EntropyExploreThenCommit(setting.problem, horizon=_horizon(setting))
+
+
+def _doubling(explore: Builder, *, keep: bool) -> Builder:
+    def build(setting: Setting) -> Agent:
+        return Doubling(lambda horizon: explore(dataclasses.replace(setting, horizon=horizon)), keep=keep)
+
+    return build
+
+
+def _elimination(setting: Setting) -> Agent:
+    if setting.condition_number is None:
+        raise AgentError(
+            "elimination needs the condition number of the covariance and got none; give it, or use thrifty"
+        )
+    return Elimination(setting.problem, sigma=setting.condition_number, horizon=setting.horizon)
+
+
+def _everywhere(build: Builder) -> dict[str, Builder]:
+    return dict.fromkeys((LISTED, SCORES, SETS), build)
+
+
+AGENTS: dict[str, Kinds] = {
+    kinds.name: kinds
+    for kinds in (
+        Kinds("clairvoyant", _everywhere(_clairvoyant)),
+        Kinds("test-everything", _everywhere(lambda setting: TestEverything(setting.problem))),
+        Kinds("explore-then-commit", {LISTED: _explore_listed, SCORES: _explore_scores, SETS: _explore_sets}),
+        Kinds(
+            "doubling",
+            {
+                LISTED: _doubling(_explore_listed, keep=False),
+                SCORES: _doubling(_explore_scores, keep=False),
+                SETS: _doubling(_explore_sets, keep=False),
+            },
+        ),
+        Kinds("doubling-keep", {LISTED: _doubling(_explore_listed, keep=True)}),
+        Kinds(
+            "greedy",
+            {
+                LISTED: lambda setting: Greedy(setting.problem, seed=setting.seed),
+                SCORES: lambda setting: GaussianGreedy(setting.problem, seed=setting.seed),
+            },
+        ),
+        Kinds(
+            "thompson",
+            {
+                LISTED: lambda setting: Thompson(setting.problem, seed=setting.seed),
+                SCORES: lambda setting: GaussianThompson(setting.problem, seed=setting.seed),
+            },
+        ),
+        Kinds(
+            "leaf-completion",
+            {
+                LISTED: lambda setting: LeafCompletion(setting.problem, seed=setting.seed),
+                SCORES: lambda setting: GaussianLeafCompletion(setting.problem, seed=setting.seed),
+            },
+        ),
+        Kinds(
+            "safe-leaf-completion",
+            {LISTED: lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed)},
+        ),
+        Kinds("elimination", {SETS: _elimination}),
+        Kinds("certified", {SETS: lambda setting: Certified(setting.problem)}),
+        Kinds("thrifty", {SETS: lambda setting: Thrifty(setting.problem, horizon=setting.horizon)}),
+    )
 }
+"""Every agent by name."""

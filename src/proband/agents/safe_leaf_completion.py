@@ -18,6 +18,7 @@ Whatever the base agent proposes, the regret is then Õ(G K^(1/3) T^(2/3)) with 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proband.agents.agent import fully_tested
 from proband.agents.leaf_completion import LeafCompletion, Leaves
@@ -28,7 +29,7 @@ from proband.planners import evaluate
 from proband.planners.dense import DensePlan, Solution, solve_many
 from proband.policies import Completing
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, Policy, outcome_codes
+from proband.vocabulary import FloatArray, IntArray, Policy, Records, outcome_codes
 
 SHORTEST_SHARE = 1 / 64
 """A block is cut to what the cap allows, but not below this share of its length: then only the floor is kept."""
@@ -86,12 +87,27 @@ class SafeLeafCompletion(LeafCompletion):
         self.vetoes = 0
         self.weighted = np.zeros(len(self.estimator.support))
         self._lowest = 1.0
+        self._mine = Observations(problem)
+        self._told: list[Records] = []
+
+    def learn(self, records: Records) -> None:
+        """Count what was seen; complete subjects with the probability that their own policy gave them, where told."""
+        if records.chances is None:
+            self._mine.add(records.outcomes, records.counts)
+        else:
+            self._told.append(records.part(fully_tested(self.problem, records.outcomes) & ~np.isnan(records.chances)))
+        super().learn(records)
 
     def absorb(self, block: Observations) -> None:
         """Count what was seen, complete subjects with their inverse probabilities."""
-        complete = fully_tested(self.problem, block.rows)
+        complete = fully_tested(self.problem, self._mine.rows)
         if complete.any():
-            self._weigh(block.rows[complete], block.counts[complete])
+            rows = self._mine.rows[complete]
+            self._weigh(rows, self._mine.counts[complete], *self._chances(rows))
+        for records in self._told:
+            if records.chances is not None and len(records):
+                self._weigh(records.outcomes, records.counts, records.chances, records.chances < 1)
+        self._mine, self._told = Observations(self.problem), []
         super().absorb(block)
 
     def next_policy(self) -> Policy:
@@ -114,16 +130,22 @@ class SafeLeafCompletion(LeafCompletion):
         """K^(1/3), K the number of outcome vectors of the tests that can be run and of the context."""
         return float(self.layout.level_sizes[self.layout.m] ** (1 / 3))
 
-    def _weigh(self, rows: FloatArray, counts: FloatArray) -> None:
-        """Add complete subjects to the inverse-probability measure, and count those beyond the floor."""
-        chance = np.ones(len(rows))
+    def _chances(self, rows: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return with which probability the present policy runs every test on complete rows, and where by a coin."""
+        chances, tossed = np.ones(len(rows)), np.zeros(len(rows), dtype=np.bool_)
         if isinstance(self._policy, Completing):
             stopped = self._policy.run(rows).states
-            tossed = np.isnan(stopped[:, self.problem.operable]).any(axis=1)
-            chance[tossed] = self._policy.completion(stopped)[tossed]
-            self.completed += int(counts[tossed & (chance > self._lowest)].sum())
+            tossed = np.asarray(np.isnan(stopped[:, self.problem.operable]).any(axis=1))
+            chances[tossed] = self._policy.completion(stopped)[tossed]
+        return chances, tossed
+
+    def _weigh(
+        self, rows: FloatArray, counts: FloatArray | IntArray, chances: FloatArray, tossed: NDArray[np.bool_]
+    ) -> None:
+        """Add complete subjects to the inverse-probability measure, and count those beyond the floor."""
+        self.completed += int(counts[tossed & (chances > self._lowest)].sum())
         if self._law_for_unavailable() is None and len(self.weighted) == self.problem.size:
-            np.add.at(self.weighted, outcome_codes(rows, self.problem.tests), counts / chance)
+            np.add.at(self.weighted, outcome_codes(rows, self.problem.tests), counts / chances)
 
     def _vetoed(self, proposal: Completing) -> Policy:
         """Return the plan of the inverse-probability measure where it beats the proposal by too much."""

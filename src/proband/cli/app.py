@@ -14,6 +14,8 @@ from proband.cli.example import example_command
 from proband.cli.experiment import experiment_app
 from proband.cli.next import next_command
 from proband.cli.plan import plan_command
+from proband.cli.sensors import sensors_command
+from proband.cli.study import study_app
 
 app = typer.Typer(
     add_completion=False,
@@ -42,7 +44,9 @@ def proband_command(
 app.command("plan")(plan_command)
 app.command("evaluate")(evaluate_command)
 app.command("next")(next_command)
+app.command("sensors")(sensors_command)
 app.command("example")(example_command)
+app.add_typer(study_app, name="study")
 app.add_typer(experiment_app, name="experiment")
 app.command("doctor")(doctor_command)
 app.command("demo")(demo_command)

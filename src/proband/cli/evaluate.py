@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from proband.cli import inputs, printing
-from proband.distributions import Discrete
+from proband.distributions import Law
 from proband.errors import PolicyError
-from proband.planners import evaluate
+from proband.planners import Evaluation, evaluate
+from proband.planners.gaussian.files import holds_plan, load_plan
 from proband.policies import DecideNow, FixedSet, Tree, test_everything
 from proband.problem import Problem
 from proband.vocabulary import Policy
@@ -35,8 +36,9 @@ def evaluate_command(
 ) -> None:
     """Show what to expect of a policy: rewards, costs, tests and decisions.
 
-    The figures are exact for the given law. everything, now and set: take
-    the best decision for what is known then.
+    The figures are exact for the given law; where tests are measured,
+    subjects are drawn and the standard error is told. everything, now and
+    set: take the best decision for what is known then.
 
     [bold]Examples[/bold]
     $ proband evaluate bolts everything
@@ -57,14 +59,18 @@ def evaluate_command(
         [
             ("policy", policy),
             ("law", source),
-            ("value", f"{printing.amount(task, result.value)} a subject (rewards minus costs)"),
+            ("value", f"{printing.amount(task, result.value)} a subject (rewards minus costs){_spread(result)}"),
             ("expected rewards", printing.amount(task, result.reward)),
             *printing.evaluation_facts(task, result),
         ]
     )
 
 
-def load_policy(name: str, problem: Problem, law: Discrete) -> Policy:
+def _spread(result: Evaluation) -> str:
+    return f", standard error {result.standard_error:.1g}" if result.standard_error else ""
+
+
+def load_policy(name: str, problem: Problem, law: Law) -> Policy:
     """Return a built-in policy by its name, or one from a file."""
     if name == "everything":
         return test_everything(problem, law)
@@ -77,6 +83,10 @@ def load_policy(name: str, problem: Problem, law: Discrete) -> Policy:
             f"policy {name!r} is no file, and not built in; give a file that proband plan --out wrote, or everything, "
             "now, or set: with names of tests, as in set:bolt weight,ultrasonic"
         )
+    if holds_plan(name):
+        saved = load_plan(name)
+        _check_same(name, saved.problem, problem)
+        return saved
     tree = Tree.load(name)
     _check_same(name, tree.problem, problem)
     return Tree(problem, tree.root)

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from proband import tables
-from proband.distributions import Discrete
+from proband.distributions import Discrete, Gaussian, Law
 from proband.errors import DistributionError, UnknownNameError
 from proband.estimators import ESTIMATORS
+from proband.estimators.gaussian import GaussianLikelihood
 from proband.instances import INSTANCES, Instance
 from proband.problem import Problem
 
@@ -22,7 +23,12 @@ DataOption = Annotated[
 ]
 DistributionOption = Annotated[
     Path | None,
-    typer.Option("--distribution", metavar="CSV", help="The law: one column a test, and the column probability."),
+    typer.Option(
+        "--distribution",
+        metavar="FILE",
+        help="The law: a CSV with one column a test and the column probability; for measured tests a covariance (CSV "
+        "with test names, NPY, NPZ or MAT).",
+    ),
 ]
 CompleteOnlyOption = Annotated[
     bool,
@@ -43,7 +49,10 @@ EstimateOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
-def load_problem(name: str) -> tuple[Problem, Instance | None]:
+MEASURED_ESTIMATES = ("maximum-likelihood", "complete-cases")
+
+
+def load_problem(name: str) -> tuple[Problem, Instance[Law] | None]:
     """Return a problem and, if it is an example, the whole instance."""
     if not Path(name).exists() and name in INSTANCES:
         instance = INSTANCES[name]()
@@ -58,31 +67,54 @@ def load_problem(name: str) -> tuple[Problem, Instance | None]:
 
 def load_law(
     problem: Problem,
-    instance: Instance | None,
+    instance: Instance[Law] | None,
     *,
     data: Path | None,
     distribution: Path | None,
     complete_only: bool = False,
     estimate: str | None = None,
-) -> tuple[Discrete, str]:
+) -> tuple[Law, str]:
     """Return the law to plan with, and where it comes from."""
     if data is not None and distribution is not None:
         raise typer.BadParameter("give --data or --distribution, not both")
     if (complete_only or estimate) and data is None:
         raise typer.BadParameter("--complete-only and --estimate are about the rows of --data; give --data too")
+    if problem.measured and (data is not None or distribution is not None):
+        return _measured_law(problem, data, distribution, complete_only=complete_only, estimate=estimate)
     if data is not None and estimate is not None:
         return _estimated_law(problem, data, estimate)
     if data is not None:
         return _law_of_records(problem, data, complete_only=complete_only)
     if distribution is not None:
-        law = Discrete.load(distribution, problem)
-        return law, f"{distribution}: {len(law)} outcome vectors"
+        table = Discrete.load(distribution, problem)
+        return table, f"{distribution}: {len(table)} outcome vectors"
     if instance is None:
         raise DistributionError(
             "a problem file does not hold the law of its subjects, and this needs one; give --data with past subjects, "
             "or --distribution with a table of probabilities"
         )
-    return instance.distribution, f"the example's own law: {len(instance.distribution)} outcome vectors"
+    law = instance.distribution
+    what = f"{len(law)} outcome vectors" if isinstance(law, Discrete) else f"a Gaussian of {law.d} tests"
+    return law, f"the example's own law: {what}"
+
+
+def _measured_law(
+    problem: Problem, data: Path | None, distribution: Path | None, *, complete_only: bool, estimate: str | None
+) -> tuple[Gaussian, str]:
+    if distribution is not None:
+        return Gaussian.load(distribution, problem), f"{distribution}: a Gaussian of {problem.d} tests"
+    assert data is not None
+    if estimate not in (None, *MEASURED_ESTIMATES):
+        raise UnknownNameError(
+            f"estimator {estimate!r} is not for measured tests; choose one of {', '.join(MEASURED_ESTIMATES)}"
+        )
+    records = tables.read_records(data, problem.tests)
+    complete = records.complete()
+    if complete_only or estimate == "complete-cases":
+        return Gaussian.from_records(complete), f"{data}: mean and covariance of {len(complete)} complete records"
+    estimator = GaussianLikelihood(problem)
+    estimator.update(records)
+    return estimator.distribution(), f"{data}: {len(records)} records, {complete.n} complete, by maximum likelihood"
 
 
 def _estimated_law(problem: Problem, path: Path, name: str) -> tuple[Discrete, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,8 +10,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from proband.cli import inputs, printing
+from proband.cli import inputs, plan_measured, printing
 from proband.errors import StateError
+from proband.planners.gaussian.files import holds_plan, load_plan
+from proband.planners.gaussian.plan import GaussianPlan
 from proband.policies import Node, Tree
 from proband.policies.tree import Alternative
 from proband.problem import Problem
@@ -35,7 +38,11 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
     [bold]Examples[/bold]
     $ proband next policy.json
     $ proband next policy.json --known "bolt weight=nominal"
+    $ proband next measured.json --known hardness=28.5
     """
+    if holds_plan(policy):
+        _next_measured(load_plan(policy), known or [], as_json=as_json)
+        return
     tree = Tree.load(policy)
     state = tree.problem.state(parse_known(known or []))
     node = tree.node(state)
@@ -43,6 +50,39 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
         printing.print_json(_content(tree, state, node))
     else:
         _show(tree, state, node)
+
+
+def _next_measured(best: GaussianPlan, known: Sequence[str], *, as_json: bool) -> None:
+    """Answer for a plan of measured tests."""
+    problem, state = best.problem, best.problem.state(parse_known(known))
+    why = best.explain(state)
+    if as_json:
+        printing.print_json(
+            {
+                **_action(problem, state, why.action),
+                "value": float(best.values(state)[0]),
+                "unit": problem.unit,
+                "known": problem.describe(state),
+                "beliefs": [dataclasses.asdict(belief) for belief in why.beliefs],
+                "alternatives": [
+                    {**_action(problem, state, other.action), "value": other.value, "loss": other.loss}
+                    for other in why.alternatives
+                ],
+            }
+        )
+        return
+    name = problem.action_name(why.action)
+    testing = why.action < problem.d
+    price = f" for {printing.amount(problem, problem.costs(state)[0, why.action])}" if testing else ""
+    printing.print_title(f"Next test: {name}{price}" if testing else f"Decide: {name}")
+    given = ", ".join(f"{test}={value:g}" for test, value in problem.describe(state).items())
+    printing.print_facts(
+        [
+            ("known", given or "nothing yet"),
+            ("value", f"{printing.amount(problem, best.values(state)[0])} expected from here on"),
+        ]
+    )
+    plan_measured.show_choices(best, state)
 
 
 def parse_known(entries: Sequence[str]) -> dict[str, str]:
@@ -85,7 +125,7 @@ def _content(tree: Tree, state: FloatArray, node: Node) -> dict[str, Any]:
     best = _action(tree.problem, state, node.action)
     return {
         **best,
-        **({"outcomes": list(tree.problem.tests[node.action].outcomes)} if "test" in best else {}),
+        **({"outcomes": list(tree.problem.tests[node.action].names)} if "test" in best else {}),
         "value": node.value,
         "unit": tree.problem.unit,
         "share_of_subjects": node.probability,
@@ -128,7 +168,7 @@ def _headline(problem: Problem, state: FloatArray, node: Node) -> str:
     if node.action >= problem.d:
         return f"Decide: {name}"
     test = problem.tests[node.action]
-    outcomes = " or ".join([", ".join(test.outcomes[:-1])] * (test.k > 1) + [test.outcomes[-1]])
+    outcomes = " or ".join([", ".join(test.names[:-1])] * (test.k > 1) + [test.names[-1]])
     if test.on_arrival:
         return f"Say what is known on arrival: {name} ({outcomes})"
     return f"Next test: {name} ({outcomes}) for {printing.amount(problem, problem.costs(state)[0, node.action])}"

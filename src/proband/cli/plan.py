@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from proband.cli import inputs, printing
-from proband.errors import UnknownNameError
-from proband.planners import PLANNERS, Evaluation, Plan, evaluate, plan
+from proband.cli import inputs, plan_measured, printing
+from proband.errors import PlanError, UnknownNameError
+from proband.planners import MEASURED_PLANNERS, PLANNERS, DiscretePlan, Evaluation, evaluate, plan
 from proband.policies import Tree
 from proband.policies.rendering import FORMATS
 
@@ -35,7 +35,11 @@ DepthOption = Annotated[
 ]
 MethodOption = Annotated[
     str | None,
-    typer.Option("--method", metavar="NAME", help=f"The planner: {', '.join(PLANNERS)}; by default chosen by size."),
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help=f"The planner: {', '.join([*PLANNERS, *MEASURED_PLANNERS])}; by default chosen by size and reward.",
+    ),
 ]
 DeviceOption = Annotated[
     str | None,
@@ -51,6 +55,20 @@ TimeLimitOption = Annotated[
     float | None,
     typer.Option("--time-limit", min=0, metavar="SECONDS", help="Stop a search then; its bound tells how good it is."),
 ]
+ToleranceOption = Annotated[
+    float | None,
+    typer.Option(
+        "--tolerance", metavar="EPS", help="Numerical error allowed in the value of a plan of measured tests."
+    ),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw a plan of measured tests: where each action is best, for each tested set (.svg, .png, .pdf).",
+    ),
+]
 OutOption = Annotated[
     Path | None, typer.Option("--out", metavar="JSON", help="Write the policy, for proband next and proband evaluate.")
 ]
@@ -60,7 +78,7 @@ OutOption = Annotated[
 class Answer:
     """What the command found and wrote; `cut` is there if the tree was cut."""
 
-    plan: Plan
+    plan: DiscretePlan
     source: str
     tree: Tree | None
     cut: Evaluation | None
@@ -82,6 +100,8 @@ def plan_command(
     max_tests: MaxTestsOption = None,
     budget: BudgetOption = None,
     time_limit: TimeLimitOption = None,
+    tolerance: ToleranceOption = None,
+    plot: PlotOption = None,
     as_json: inputs.JsonOption = False,
 ) -> None:
     """Find the best policy, and show what to expect of it.
@@ -95,6 +115,7 @@ def plan_command(
     $ proband plan gout --tree gout.svg
     $ proband plan bolts --tree mermaid > tree.mmd
     $ proband plan bolts --max-tests 2
+    $ proband plan bolts-measured --plot regions.png
     """
     _check_tree(tree)
     task, instance = inputs.load_problem(problem)
@@ -104,8 +125,18 @@ def plan_command(
     with printing.search_progress() as progress:
         best = plan(
             task, law, method=method, device=device, max_tests=max_tests, budget=budget, time_limit=time_limit,
-            progress=progress,
+            tolerance=tolerance, progress=progress,
         )  # fmt: skip
+    if not isinstance(best, DiscretePlan):
+        plan_measured.refuse_tree(tree is not None or depth is not None)
+        written = plan_measured.write(best, out, plot)
+        if as_json:
+            printing.print_json(plan_measured.content(best, source, written))
+        else:
+            plan_measured.show(best, source, written)
+        return
+    if plot is not None:
+        raise PlanError("--plot draws plans of measured tests; these list outcomes; use --tree plan.svg")
     wanted = tree is not None or out is not None or depth is not None
     compiled = best.tree(depth=depth) if wanted else small_tree(best, SHOWN_NODES)
     answer = Answer(
@@ -124,7 +155,7 @@ def plan_command(
         _show(answer, show_tree=tree in (None, "text"))
 
 
-def small_tree(best: Plan, most: int) -> Tree | None:
+def small_tree(best: DiscretePlan, most: int) -> Tree | None:
     """Return the plan's tree unless it has more than `most` nodes; these are counted without explaining them."""
     states, nodes = best.problem.state()[None], 0
     while len(states):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -39,6 +40,23 @@ def search_progress() -> Iterator[Progress]:
             bar.stop()
 
 
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show on standard error that something is under way, once it takes longer than two seconds."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    bar = Progressbar(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(what)
+    timer = threading.Timer(2.0, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if bar.live.is_started:
+            bar.stop()
+
+
 def print_json(content: Mapping[str, Any]) -> None:
     """Print a structure as JSON, and nothing else."""
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
@@ -51,6 +69,11 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     console = Console(highlight=False)
     for name, fact in rows:
         console.print(Text.assemble((f"{name:<{width}}  ", "bold"), fact), soft_wrap=True)
+
+
+def blank() -> None:
+    """Print an empty line."""
+    typer.echo()
 
 
 def print_title(title: str) -> None:

@@ -55,7 +55,7 @@ def journey(problem: Problem, policy: Policy, row: FloatArray, *, number: int = 
         explored = explored or int(policy.act(state)[0]) >= problem.d
         paid += float(problem.costs(state)[0, action])
         state[action] = row[action]
-        steps.append((problem.tests[action].name, problem.tests[action].outcomes[int(row[action])]))
+        steps.append((problem.tests[action].name, problem.tests[action].names[int(row[action])]))
     return Journey(number, tuple(steps), problem.action_name(action), paid, explored)
 
 

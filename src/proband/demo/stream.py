@@ -18,9 +18,10 @@ import numpy as np
 
 from proband.agents import AGENTS, DEFAULT_AGENT, Agent, ExploreThenCommit, LeafCompletion, Setting, exploration_length
 from proband.demo.journeys import Journey, journey
+from proband.distributions import Discrete
 from proband.figures import DemoCurves
 from proband.instances import Instance, bolts
-from proband.planners import Evaluation, Plan, evaluate, plan
+from proband.planners import DiscretePlan, Evaluation, evaluate, plan
 from proband.policies import branches, follow
 from proband.simulation import checkpoints, simulate
 from proband.vocabulary import FloatArray, IntArray, Policy
@@ -82,9 +83,9 @@ class Demonstration:
         Length of the stream.
     runs : tuple of Run
         Of explore-then-commit, of doubling, of the default agent, and of the clairvoyant.
-    clairvoyant : Plan
+    clairvoyant : DiscretePlan
         The best plan under the true law.
-    learned : Plan
+    learned : DiscretePlan
         The plan of what the default agent believes after the last bolt. (In some blocks it plays the plan of a
         posterior draw instead, to try it; the journeys follow what it really plays.)
     truth : Evaluation
@@ -99,12 +100,12 @@ class Demonstration:
         The first bolt and some that follow the stream, under the default agent.
     """
 
-    instance: Instance
+    instance: Instance[Discrete]
     seed: int
     subjects: int
     runs: tuple[Run, ...]
-    clairvoyant: Plan
-    learned: Plan
+    clairvoyant: DiscretePlan
+    learned: DiscretePlan
     truth: Evaluation
     completing: float
     exploration: int
@@ -216,7 +217,7 @@ def curves(demonstration: Demonstration) -> DemoCurves:
     )
 
 
-def _run(instance: Instance, name: str, agent: Agent, stream: IntArray, seed: int, tell: Tell) -> Run:
+def _run(instance: Instance[Discrete], name: str, agent: Agent, stream: IntArray, seed: int, tell: Tell) -> Run:
     problem, law = instance.problem, instance.distribution
     at, coins = _recorded(len(stream)), np.random.default_rng([seed, 1])
     tell(name, 0)
@@ -241,14 +242,14 @@ def _log_spaced(subjects: int) -> IntArray:
     return checkpoints(subjects, per_doubling=4)
 
 
-def _completing(instance: Instance, policy: Policy) -> float:
+def _completing(instance: Instance[Discrete], policy: Policy) -> float:
     """Return the probability that a policy's coin has the remaining tests run."""
     law = instance.distribution
     chances = [chance for chance, _ in branches(instance.problem, policy, law.support)]
     return float(law.probabilities @ chances[1]) if len(chances) > 1 else 0.0
 
 
-def _hindsight(instance: Instance, stream: IntArray) -> tuple[int, float]:
+def _hindsight(instance: Instance[Discrete], stream: IntArray) -> tuple[int, float]:
     """Return the best length of exploration for explore-then-commit on this stream, and its regret."""
     problem, law, subjects = instance.problem, instance.distribution, len(stream)
     regret: dict[int, float] = {}
@@ -262,7 +263,7 @@ def _hindsight(instance: Instance, stream: IntArray) -> tuple[int, float]:
     return best, regret[best]
 
 
-def _next_journeys(instance: Instance, policy: Policy, done: int, rng: np.random.Generator) -> list[Journey]:
+def _next_journeys(instance: Instance[Discrete], policy: Policy, done: int, rng: np.random.Generator) -> list[Journey]:
     """Follow the bolts that come after the stream."""
     rows, coins = instance.sample(rng, FOLLOWED), rng.random(FOLLOWED)
     return [

@@ -1,5 +1,9 @@
 """Laws of the outcome vector x."""
 
 from proband.distributions.discrete import Discrete, totals
+from proband.distributions.gaussian import Gaussian
 
-__all__ = ["Discrete", "totals"]
+Law = Discrete | Gaussian
+"""The laws that planners know."""
+
+__all__ = ["Discrete", "Gaussian", "Law", "totals"]

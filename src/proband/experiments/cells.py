@@ -23,13 +23,13 @@ import numpy as np
 
 import proband
 from proband.agents import Setting
-from proband.distributions import Discrete
+from proband.distributions import Discrete, Law
 from proband.errors import ExperimentError
 from proband.experiments.experiment import HORIZON, Cell, Experiment
 from proband.experiments.fingerprint import FINGERPRINT
 from proband.instances import Instance
-from proband.simulation import checkpoints, simulate
-from proband.vocabulary import IntArray
+from proband.simulation import checkpoints, draw_stream, simulate
+from proband.vocabulary import FloatArray, IntArray
 
 FORMAT = 1
 MEASURES = ("pseudo_regret", "realised_regret", "cost", "tests")
@@ -49,8 +49,8 @@ class Outcome:
 class Draw:
     """What all agents of a replication share."""
 
-    instance: Instance
-    stream: IntArray
+    instance: Instance[Law]
+    stream: IntArray | FloatArray
 
 
 def digest(cell: Cell) -> str:
@@ -70,14 +70,8 @@ def draw(experiment: Experiment, cell: Cell) -> Draw:
     """Draw the instance and the subjects of a cell; both are the same for every agent."""
     for_instance, for_stream = _sequence(cell).spawn(2)
     instance = experiment.instance(cell.point, cell.replication, np.random.default_rng(for_instance))
-    stream = draw_rows(instance.distribution, np.random.default_rng(for_stream), int(cell.point[HORIZON]))
+    stream = draw_stream(instance.distribution, np.random.default_rng(for_stream), int(cell.point[HORIZON]))
     return Draw(instance, stream)
-
-
-def draw_rows(law: Discrete, rng: np.random.Generator, n: int) -> IntArray:
-    """Draw n subjects as rows of the law's support; more subjects begin with the same ones."""
-    places = np.searchsorted(np.cumsum(law.probabilities), rng.random(n), side="right")
-    return np.asarray(np.minimum(places, len(law) - 1), dtype=np.int64)
 
 
 def play(experiment: Experiment, cell: Cell, code: str = FINGERPRINT) -> Outcome:
@@ -101,7 +95,8 @@ def play(experiment: Experiment, cell: Cell, code: str = FINGERPRINT) -> Outcome
     for_agent, for_coins = _sequence(cell, cell.agent).spawn(2)
     horizon = int(cell.point[HORIZON])
     start = time.perf_counter()
-    setting = Setting(problem, horizon, int(for_agent.generate_state(1)[0]), len(law), law)
+    size = len(law) if isinstance(law, Discrete) else None
+    setting = Setting(problem, horizon, int(for_agent.generate_state(1)[0]), size, law)
     agent = experiment.entrant(cell.agent).build(setting, cell.point)
     at = checkpoints(horizon, per_doubling=cell.per_doubling)
     trajectory = simulate(problem, law, agent, drawn.stream, rng=np.random.default_rng(for_coins), at=at)

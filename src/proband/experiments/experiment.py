@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from proband.agents import AGENTS, Agent, Setting
+from proband.distributions import Law
 from proband.errors import ExperimentError, UnknownNameError
 from proband.instances import Instance
 
@@ -25,7 +26,7 @@ Point = Mapping[str, Value]
 """A value for each parameter, the horizon included."""
 
 Builder = Callable[[Setting, Point], Agent]
-InstanceMaker = Callable[[Point, int, np.random.Generator], Instance]
+InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Law]]
 """From a point, a replication's number and its generator to an instance."""
 
 

@@ -14,7 +14,7 @@ import proband
 
 PARTS = (
     "agents", "distributions", "estimators", "instances", "planners", "policies", "simulation",
-    "problem.py", "rewards.py", "vocabulary.py",
+    "problem.py", "piecewise.py", "piecewise_plane.py", "rewards", "vocabulary.py",
     "experiments/catalogue", "experiments/cells.py", "experiments/experiment.py", "experiments/relearning.py",
 )  # fmt: skip
 """What a result depends on, below the package; drawing, reporting and the command line are left out."""
@@ -23,7 +23,7 @@ PARTS = (
 def _sources(root: Path) -> Iterator[Path]:
     for part in PARTS:
         path = root / part
-        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path] * path.exists()
 
 
 def fingerprint(root: Path) -> str:

@@ -5,6 +5,7 @@ Figures are objects of their own; pyplot and its global state are not used.
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +49,17 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     with mpl.rc_context({"svg.hashsalt": "proband", "svg.fonttype": "none"}):
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(ending)
         figure.savefig(target, format=ending[1:], dpi=150, metadata=metadata)
+
+
+def svg_of(figure: Figure) -> str:
+    """Return a figure as SVG, to stand within an HTML page."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "proband", "svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
 
 
 def check_ending(path: Path) -> str:

@@ -122,7 +122,7 @@ def _walk(tree: Tree) -> Iterator[Step]:
         for b in reversed(range(len(step.node.children))):
             state = step.state.copy()
             state[step.node.action] = b
-            outcome = tree.problem.tests[step.node.action].outcomes[b]
+            outcome = tree.problem.tests[step.node.action].names[b]
             stack.append(Step(step.node.children[b], state, step.column + 1, number, outcome))
         number += 1
 
@@ -137,7 +137,7 @@ def _label(tree: Tree, step: Step) -> tuple[str, str]:
     if problem.decisions:
         return problem.action_name(action), f"{step.node.value:.4g}"
     guess = outcome_rows([action - problem.d], problem.tests)[0]
-    outcomes = [test.outcomes[int(x)] for test, x in zip(problem.tests, guess, strict=True)]
+    outcomes = [test.names[int(x)] for test, x in zip(problem.tests, guess, strict=True)]
     return ("" if all(len(name) == 1 for name in outcomes) else " ").join(outcomes), f"{step.node.value:.4g}"
 
 

@@ -1,28 +1,43 @@
 """Instances: problems together with the true law of their subjects.
 
 ``bolts``, ``gout`` and ``paper-discrete`` are the examples of the documentation; their problem files come with the
-package. The others are the paper's lower bounds, and an easy counterpart.
+package. ``bolts-measured`` and ``shafts`` have measured outcomes; ``paper-entropy`` and ``network`` ask which sites are
+worth measuring. The others are the paper's lower bounds, and an easy counterpart.
 """
 
 from collections.abc import Callable
 
+from proband.distributions import Law
 from proband.instances.bolts import bolts
 from proband.instances.easy import easy
+from proband.instances.entropy import (
+    entropy_problem,
+    monitoring_network,
+    near_ties,
+    paper_entropy,
+    paper_entropy_example,
+    site_positions,
+)
 from proband.instances.gout import gout
 from proband.instances.instance import Instance, packaged_problem, problem_text
 from proband.instances.lower_bounds import many_states, single_test
+from proband.instances.measured import bolts_measured, shafts
 from proband.instances.paper import paper_discrete, paper_example
 
-INSTANCES: dict[str, Callable[[], Instance]] = {
+INSTANCES: dict[str, Callable[[], Instance[Law]]] = {
     "bolts": bolts,
     "gout": gout,
     "paper-discrete": paper_example,
     "single-test": single_test,
     "many-states": many_states,
     "easy": easy,
+    "bolts-measured": bolts_measured,
+    "shafts": shafts,
+    "paper-entropy": paper_entropy_example,
+    "network": monitoring_network,
 }
 
-PACKAGED = ("bolts", "gout", "paper-discrete")
+PACKAGED = ("bolts", "gout", "paper-discrete", "bolts-measured", "shafts")
 """Those whose problem file comes with the package."""
 
 __all__ = [
@@ -30,12 +45,20 @@ __all__ = [
     "PACKAGED",
     "Instance",
     "bolts",
+    "bolts_measured",
     "easy",
+    "entropy_problem",
     "gout",
     "many_states",
+    "monitoring_network",
+    "near_ties",
     "packaged_problem",
     "paper_discrete",
+    "paper_entropy",
+    "paper_entropy_example",
     "paper_example",
     "problem_text",
+    "shafts",
     "single_test",
+    "site_positions",
 ]

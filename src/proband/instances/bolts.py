@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from proband.distributions import Discrete
 from proband.instances.instance import Instance, packaged_problem
 from proband.instances.latent import latent_class_law
 
@@ -38,7 +39,7 @@ FLUORESCENT_PENETRANT = {"none": (0.97, 0.03), "surface": (0.08, 0.92), "deep": 
 MAGNETIC_PARTICLE = {"none": (0.93, 0.067, 0.003), "surface": (0.10, 0.30, 0.60), "deep": (0.12, 0.48, 0.40)}
 
 
-def bolts() -> Instance:
+def bolts() -> Instance[Discrete]:
     """Return the inspection of bolts.
 
     Examples

@@ -11,7 +11,7 @@ from proband.instances.instance import Instance
 from proband.instances.lower_bounds import labelling
 
 
-def easy() -> Instance:
+def easy() -> Instance[Discrete]:
     """Return the easy instance.
 
     Examples

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from proband.distributions import Discrete
 from proband.instances.instance import Instance, packaged_problem
 from proband.instances.latent import latent_class_law
 
@@ -32,7 +33,7 @@ SYNOVIAL_MSU_CRYSTALS = {"yes": (0.12, 0.88), "no": (0.99, 0.01)}
 DUAL_ENERGY_CT = {"yes": (0.0, 1.0), "no": (1.0, 0.0)}
 
 
-def gout() -> Instance:
+def gout() -> Instance[Discrete]:
     """Return the diagnosis of gout.
 
     Examples

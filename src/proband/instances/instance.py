@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import resources
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from proband.distributions import Discrete
+from proband.distributions import Law
 from proband.problem import Problem
 from proband.vocabulary import FloatArray
 
+Law_co = TypeVar("Law_co", bound=Law, covariant=True)
+
 
 @dataclass(frozen=True)
-class Instance:
+class Instance(Generic[Law_co]):
     """A problem and the law of its subjects.
 
     Parameters
@@ -21,7 +24,7 @@ class Instance:
     name : str
         Short name, as on the command line.
     problem : Problem
-    distribution : Discrete
+    distribution : Discrete or Gaussian
         The law P from which subjects are drawn.
 
     Examples
@@ -35,7 +38,7 @@ class Instance:
 
     name: str
     problem: Problem
-    distribution: Discrete
+    distribution: Law_co
 
     def __post_init__(self) -> None:
         self.distribution.check(self.problem)

@@ -39,7 +39,7 @@ def labelling(name: str, *, states: int | None = None) -> Problem:
     return Problem(tests, ["0", "1"], Table(["label"], [[1.0, 0.0], [0.0, 1.0]]), name=name)
 
 
-def single_test(*, epsilon: float = EPSILON, sign: int = 1) -> Instance:
+def single_test(*, epsilon: float = EPSILON, sign: int = 1) -> Instance[Discrete]:
     """Return the single-test instance: P(label = 0) = (1 + sign·ε)/2.
 
     Examples
@@ -59,7 +59,7 @@ def many_states(
     epsilon: float = EPSILON,
     signs: Sequence[int] | None = None,
     rng: np.random.Generator | None = None,
-) -> Instance:
+) -> Instance[Discrete]:
     """Return the many-states instance, whose support has 2·states outcome vectors.
 
     Parameters

@@ -30,7 +30,7 @@ def paper_discrete(
     d: int = 10,
     cost: ArrayLike = 0.05,
     cost_range: tuple[float, float] | None = None,
-) -> Instance:
+) -> Instance[Discrete]:
     """Draw the random discrete instance.
 
     Parameters
@@ -61,7 +61,7 @@ def paper_discrete(
     return Instance("paper-discrete", problem, Discrete.from_weights(outcome_rows(np.arange(2**d), tests), pareto))
 
 
-def paper_example() -> Instance:
+def paper_example() -> Instance[Discrete]:
     """Return the random discrete instance of the seed 0, whose problem file comes with the package."""
     drawn = paper_discrete(np.random.default_rng(0))
     return Instance(drawn.name, packaged_problem(drawn.name), drawn.distribution)

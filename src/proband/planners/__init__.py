@@ -1,7 +1,8 @@
 """Planners: from a problem and a law to a plan."""
 
-from proband.planners.choice import PLANNERS, plan
+from proband.planners.choice import MEASURED_PLANNERS, PLANNERS, plan
+from proband.planners.discrete_plan import DiscretePlan
 from proband.planners.evaluation import Evaluation, evaluate
 from proband.planners.plan import Explanation, Plan
 
-__all__ = ["PLANNERS", "Evaluation", "Explanation", "Plan", "evaluate", "plan"]
+__all__ = ["MEASURED_PLANNERS", "PLANNERS", "DiscretePlan", "Evaluation", "Explanation", "Plan", "evaluate", "plan"]

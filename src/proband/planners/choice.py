@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import overload
 
-from proband.distributions import Discrete
+from proband.distributions import Discrete, Gaussian, Law
 from proband.errors import PlanError
 from proband.planners.dense import needed_memory, plan_dense
+from proband.planners.discrete_plan import DiscretePlan
+from proband.planners.gaussian.planner import plan_gaussian
 from proband.planners.gpu import gpu_present, needed_gpu_memory, plan_gpu
 from proband.planners.greedy import plan_gain, plan_lookahead, plan_myopic
 from proband.planners.layout import layout_of
@@ -14,9 +17,11 @@ from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options, Progress
 from proband.planners.plan import Plan
 from proband.planners.sparse import plan_sparse
+from proband.planners.subset.planner import plan_subset
 from proband.problem import Problem
+from proband.rewards import Entropy
 
-PLANNERS: dict[str, Callable[[Problem, Discrete, Options], Plan]] = {
+PLANNERS: dict[str, Callable[[Problem, Discrete, Options], DiscretePlan]] = {
     "dense": plan_dense,
     "gpu": plan_gpu,
     "sparse": plan_sparse,
@@ -24,12 +29,20 @@ PLANNERS: dict[str, Callable[[Problem, Discrete, Options], Plan]] = {
     "lookahead": plan_lookahead,
     "gain": plan_gain,
 }
-"""Planners by name."""
+"""Planners for listed outcomes, by name."""
+
+
+MEASURED_PLANNERS: dict[str, Callable[[Problem, Gaussian, Options], Plan]] = {
+    "gaussian": plan_gaussian,
+    "subset": plan_subset,
+}
+"""Planners for measured outcomes, by name."""
 
 WORTH_A_GPU = 2**24
 """With fewer states the CPU is done before the device has started."""
 
 
+@overload
 def plan(
     problem: Problem,
     distribution: Discrete,
@@ -41,6 +54,40 @@ def plan(
     time_limit: float | None = None,
     memory_limit: float | None = None,
     steps: int = 2,
+    tolerance: float | None = None,
+    progress: Progress | None = None,
+) -> DiscretePlan: ...
+
+
+@overload
+def plan(
+    problem: Problem,
+    distribution: Law,
+    *,
+    method: str | None = None,
+    device: str | None = None,
+    max_tests: int | None = None,
+    budget: float | None = None,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    steps: int = 2,
+    tolerance: float | None = None,
+    progress: Progress | None = None,
+) -> Plan: ...
+
+
+def plan(
+    problem: Problem,
+    distribution: Law,
+    *,
+    method: str | None = None,
+    device: str | None = None,
+    max_tests: int | None = None,
+    budget: float | None = None,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    steps: int = 2,
+    tolerance: float | None = None,
     progress: Progress | None = None,
 ) -> Plan:
     """Return the best policy for a problem and a law.
@@ -48,9 +95,10 @@ def plan(
     Parameters
     ----------
     problem : Problem
-    distribution : Discrete
+    distribution : Discrete or Gaussian
     method : str, optional
-        A planner of :data:`PLANNERS`; chosen by size if not given, and the plan tells why (`explain_choice`).
+        A planner of :data:`PLANNERS` (:data:`MEASURED_PLANNERS` for a Gaussian law); chosen by size and reward if not
+        given, and the plan tells why (`explain_choice`).
     device : {"cpu", "gpu"}, optional
         Where a dense plan is made; by default on a GPU if there is one and the problem is large.
     max_tests, budget : optional
@@ -59,6 +107,9 @@ def plan(
         Seconds and bytes after which a search returns the best plan so far, with its bound.
     steps : int, default 2
         How far ``method="lookahead"`` looks.
+    tolerance : float, optional
+        By how much the value of a Gaussian plan may be off, in units of the reward; by default a millionth of its range
+        for one score, a thousandth for two.
     progress : callable, optional
         Called with a :class:`~proband.planners.options.Standing` during a search.
 
@@ -71,17 +122,36 @@ def plan(
     >>> round(best.value, 3), problem.action_name(best.act([float("nan")])[0])
     (0.65, 'crack')
     """
-    options = Options(max_tests, budget, time_limit, memory_limit, steps, progress)
+    options = Options(max_tests, budget, time_limit, memory_limit, steps, progress, tolerance)
     distribution.check(problem)
+    if isinstance(distribution, Gaussian):
+        return _plan_measured(problem, distribution, method, device, options)
     if method is None:
         method, why = choose(problem, distribution, options, device)
     else:
         why = "asked for by name"
-    if method not in PLANNERS:
-        raise PlanError(f"method is {method!r}; planners are {', '.join(PLANNERS)}; choose one")
+    _check_method(method, PLANNERS, "listed")
     made = PLANNERS[method](problem, distribution, options)
     made.explain_choice = why
     return made
+
+
+def _plan_measured(problem: Problem, law: Gaussian, method: str | None, device: str | None, options: Options) -> Plan:
+    if device not in (None, "cpu"):
+        raise PlanError(f"device is {device!r}; Gaussian laws are planned on the cpu; leave it out")
+    entropy = isinstance(problem.reward, Entropy)
+    name = method or ("subset" if entropy else "gaussian")
+    _check_method(name, MEASURED_PLANNERS, "measured")
+    made = MEASURED_PLANNERS[name](problem, law, options)
+    if method is None:
+        reward = "an entropy, so the best policy is a fixed set" if entropy else "a function of scores"
+        made.explain_choice = f"outcomes are measured and the reward is {reward}"
+    return made
+
+
+def _check_method(method: str, planners: Collection[str], what: str) -> None:
+    if method not in planners:
+        raise PlanError(f"method is {method!r}; planners for {what} outcomes are {', '.join(planners)}; choose one")
 
 
 def choose(problem: Problem, distribution: Discrete, options: Options, device: str | None) -> tuple[str, str]:

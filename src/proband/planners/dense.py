@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 from proband.distributions import Discrete, totals
 from proband.errors import StateError, TooLargeError
 from proband.planners import dense_kernel
+from proband.planners.discrete_plan import DiscretePlan
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options
-from proband.planners.plan import Plan
 from proband.policies import Episodes
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling, outcome_codes
@@ -55,7 +55,7 @@ class Solution:
     actions: Actions
 
 
-class DensePlan(Plan):
+class DensePlan(DiscretePlan):
     """An exact plan that has every state in a table (`solution`), numbered by its `layout`."""
 
     method = "dense"
@@ -146,7 +146,7 @@ class BorrowedPlan(DensePlan):
         return actions
 
 
-def meaning_of_codes(plan: Plan, layout: Layout, rows: FloatArray, codes: Actions) -> IntArray:
+def meaning_of_codes(plan: DiscretePlan, layout: Layout, rows: FloatArray, codes: Actions) -> IntArray:
     """Turn stored codes into actions; decisions that a code does not tell are looked up."""
     problem = plan.problem
     meaning = np.full(layout.m + plan.decider.stakes.shape[1] + 1, -1, dtype=np.int64)

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from proband.distributions import Discrete
 from proband.errors import MissingExtraError, TooLargeError
 from proband.planners.dense import complete_codes, complete_states, meaning_of_codes
+from proband.planners.discrete_plan import DiscretePlan
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import human_bytes, human_number
 from proband.planners.options import Options
-from proband.planners.plan import Plan
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling
 
@@ -33,7 +33,7 @@ MOST_COLUMNS = 200
 PRECISIONS = {"single": np.float32, "double": np.float64}
 
 
-class GpuPlan(Plan):
+class GpuPlan(DiscretePlan):
     """A plan whose actions stay on the GPU, one byte a state.
 
     `value` has the precision of the computation; `evaluation` is exact (float64 on the CPU).

@@ -36,6 +36,8 @@ class Options:
         Bytes that may be used.
     steps : int
         How many tests look-ahead looks ahead.
+    tolerance : float, optional
+        By how much a value may be off for numerical reasons, in units of the reward; for Gaussian laws.
     progress : callable, optional
         Called with a :class:`Standing` now and then during a search.
     """
@@ -46,6 +48,7 @@ class Options:
     memory_limit: float | None = None
     steps: int = 2
     progress: Progress | None = None
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_tests", "budget", "time_limit", "memory_limit"):
@@ -54,6 +57,8 @@ class Options:
                 raise PlanError(f"{name} is {value}; it must be 0 or more; give a limit, or leave it out")
         if self.max_tests is not None and self.max_tests != int(self.max_tests):
             raise PlanError(f"max_tests is {self.max_tests}; it must be a whole number; round it")
+        if self.tolerance is not None and not 0 < self.tolerance < math.inf:
+            raise PlanError(f"tolerance is {self.tolerance}; it must be above 0 and finite; give one, or leave it out")
         if self.steps < 1:
             raise PlanError(f"steps is {self.steps}; look-ahead looks 1 or more tests ahead; give 1 or more")
 

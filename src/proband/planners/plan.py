@@ -1,4 +1,4 @@
-"""A plan: a policy with values that can explain itself, whatever planner made it."""
+"""What a plan is: a policy with values that can explain itself, whatever planner made it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from proband.distributions import Discrete, totals
-from proband.errors import StateError
+from proband.distributions import Law
 from proband.planners.evaluation import Evaluation, evaluate
-from proband.policies import Decider, Node, Tree, follow
 from proband.policies.tree import Alternative
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Pooling
+from proband.vocabulary import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -44,11 +42,13 @@ class Plan(ABC):
     Attributes
     ----------
     problem : Problem
-    distribution : Discrete
+    distribution : Discrete or Gaussian
     value : float
         Expected total reward of a new subject under the plan.
     bound : float
         No policy has a larger expected total reward than this; equal to `value` where the plan is exact.
+    error : float
+        By how much `value` may be off for numerical reasons, an estimate; 0 where sums are exact up to rounding.
     method : str
         The planner that made it.
     explain_choice : str
@@ -58,9 +58,10 @@ class Plan(ABC):
     method: str
     value: float
     bound: float
+    error: float = 0.0
     explain_choice: str = "asked for by name"
 
-    def __init__(self, problem: Problem, distribution: Discrete) -> None:
+    def __init__(self, problem: Problem, distribution: Law) -> None:
         self.problem = problem
         self.distribution = distribution
 
@@ -73,28 +74,17 @@ class Plan(ABC):
     def act(self, states: ArrayLike) -> IntArray:
         """Return the plan's action in each state (n, d): shape (n,)."""
 
-    def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
-        """Return the values of checked states of positive probability whose context is known.
+    @abstractmethod
+    def values(self, states: ArrayLike) -> FloatArray:
+        """Return the expected remaining reward of following the plan from each state, shape (n,)."""
 
-        By following the plan from each state with every outcome vector that agrees with it; planners that have a
-        table of values read it instead.
-        """
-        return np.array([self._followed_value(row) for row in rows])
-
-    def _followed_value(self, row: FloatArray) -> float:
-        agrees = self.distribution.agrees(row)
-        support, p = self.distribution.support[agrees], self.distribution.probabilities[agrees]
-        episodes = follow(self.problem, self, support, start=row)
-        return float(p @ (self.problem.realised(support, episodes.actions) - episodes.costs) / p.sum())
-
-    @cached_property
-    def decider(self) -> Decider:
-        """Best decisions under the plan's law."""
-        return Decider(self.problem, self.distribution)
+    @abstractmethod
+    def explain(self, state: ArrayLike) -> Explanation:
+        """Return every possible action in a state with its value and what it loses to the best."""
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """Exact figures: expected reward, cost, number of tests, probability of each decision."""
+        """Expected reward, cost, number of tests, probability of each decision."""
         return evaluate(self.problem, self.distribution, self)
 
     @property
@@ -118,96 +108,3 @@ class Plan(ABC):
         for i in self.problem.context[::-1]:
             actions[np.isnan(rows[:, i])] = i
         return actions, actions < 0
-
-    def values(self, states: ArrayLike) -> FloatArray:
-        """Return the expected remaining reward of following the plan from each state, shape (n,).
-
-        Where the context is not known the value is the mean over it; in a state of probability zero it is the
-        reward expected of the decision that is taken there.
-        """
-        rows = self.problem.states(states)
-        values = np.empty(len(rows))
-        mass = self.distribution.mass(rows)
-        forced, known = self.missing_context(rows)
-        unseen, here = mass <= 0, known & (mass > 0)
-        if unseen.any():
-            values[unseen] = self.decider.decide(rows[unseen])[1]
-        values[here] = self._values(rows[here], mass[here])
-        for n in np.flatnonzero(~known & ~unseen):
-            values[n] = self._mean_after(rows[n], int(forced[n]))
-        return values
-
-    def explain(self, state: ArrayLike) -> Explanation:
-        """Return every possible action in a state with its value and what it loses to the best."""
-        rows = self.problem.states(state)
-        if len(rows) != 1:
-            raise StateError(f"{len(rows)} states are given; one state is explained at a time; give one row")
-        row = rows[0]
-        action = int(self.act(row)[0])
-        agrees = np.flatnonzero(self.distribution.agrees(row))
-        probability = float(self.distribution.probabilities[agrees].sum())
-        scores = {action: float(self.values(row)[0])}
-        if action >= self.problem.d or not self.problem.tests[action].on_arrival:
-            scores |= self._decision_values(row)
-            if probability > 0:
-                scores |= self._test_values(row, agrees)
-        best = max(scores.values())
-        ranked = sorted(scores, key=lambda a: (-scores[a], a != action, a))
-        return Explanation(action, probability, tuple(Alternative(a, scores[a], best - scores[a]) for a in ranked))
-
-    def tree(self, *, depth: int | None = None) -> Tree:
-        """Compile the plan into a decision tree, a policy of its own that needs no distribution.
-
-        Parameters
-        ----------
-        depth : int, optional
-            Cut below this many tests (what is known on arrival does not count): deeper states get the decision
-            that is best there, and the values are those of the cut tree.
-        """
-        return Tree(self.problem, self._node(np.full(self.problem.d, np.nan), depth))
-
-    def _node(self, row: FloatArray, depth: int | None) -> Node:
-        why = self.explain(row)
-        reading = why.action < self.problem.d and self.problem.tests[why.action].on_arrival
-        if why.action >= self.problem.d or (depth is not None and depth <= 0 and not reading):
-            actions, values = self.decider.decide(row)
-            return Node(int(actions[0]), float(values[0]), why.probability, why.alternatives)
-        below = depth if depth is None or reading else depth - 1
-        children = tuple(self._node(child, below) for child in self._after(row, why.action))
-        value = float(self.values(row)[0])
-        if why.probability > 0:
-            mean = sum(child.probability * child.value for child in children) / why.probability
-            value = mean - float(self.problem.costs(row)[0, why.action])
-        return Node(why.action, value, why.probability, why.alternatives, children)
-
-    def _after(self, row: FloatArray, test: int) -> FloatArray:
-        """Return the states after each outcome of a test, shape (k, d)."""
-        states = np.tile(row, (self.problem.tests[test].k, 1))
-        states[:, test] = np.arange(len(states))
-        return states
-
-    def _mean_after(self, row: FloatArray, test: int) -> float:
-        """Return the mean, over the outcomes of a test, of the value that follows."""
-        after = self._after(row, test)
-        mass = self.distribution.mass(after)
-        return float(mass @ np.where(mass > 0, self.values(after), 0.0) / mass.sum())
-
-    def _test_values(self, row: FloatArray, agrees: IntArray) -> dict[int, float]:
-        """Return the value of running each remaining test; `agrees` are the support rows that agree with the state."""
-        tests = [int(i) for i in self.problem.operable if np.isnan(row[i])]
-        if not tests:
-            return {}
-        outcomes = self.distribution.support[agrees].astype(np.int64)
-        p, costs = self.distribution.probabilities[agrees], self.problem.costs(row)[0]
-        mass = [totals(outcomes[:, i], p, self.problem.tests[i].k) for i in tests]
-        after, flat = np.vstack([self._after(row, i) for i in tests]), np.concatenate(mass)
-        value = np.zeros(len(flat))
-        value[flat > 0] = self._values(after[flat > 0], flat[flat > 0])
-        parts = np.split(flat * value, np.cumsum([len(m) for m in mass])[:-1])
-        return {i: float(part.sum() / p.sum() - costs[i]) for i, part in zip(tests, parts, strict=True)}
-
-    def _decision_values(self, row: FloatArray) -> dict[int, float]:
-        if self.problem.reward.pooling is Pooling.MAXIMUM:
-            actions, values = self.decider.decide(row)
-            return {int(actions[0]): float(values[0])}
-        return {self.problem.d + y: float(value) for y, value in enumerate(self.decider.values_of(row))}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.distributions import Discrete
-from proband.planners.plan import Plan
+from proband.planners.discrete_plan import DiscretePlan
 from proband.policies import Decider, Node, Tree
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
@@ -33,7 +33,7 @@ Chooser = Callable[[Place], int | None]
 """Returns the test to run in a place, or None to decide."""
 
 
-class TreePlan(Plan):
+class TreePlan(DiscretePlan):
     """A plan given by a tree; states off the tree are led back to it (see :class:`~proband.policies.Tree`).
 
     Without a bound of its own, `bound` is what perfect information would bring at no cost.

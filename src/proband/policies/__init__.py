@@ -2,6 +2,7 @@
 
 from proband.policies.completing import CoinPolicy, Completing, branches
 from proband.policies.deciding import Decider
+from proband.policies.deciding_measured import ProjectionDecider, StopDecider, decider_for
 from proband.policies.episodes import Episodes, follow
 from proband.policies.fixed import DecideNow, FixedSet, test_everything
 from proband.policies.tree import Node, Tree
@@ -14,8 +15,11 @@ __all__ = [
     "Episodes",
     "FixedSet",
     "Node",
+    "ProjectionDecider",
+    "StopDecider",
     "Tree",
     "branches",
+    "decider_for",
     "follow",
     "test_everything",
 ]

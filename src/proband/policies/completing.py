@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.distributions import Discrete
+from proband.distributions import Law
 from proband.policies.episodes import Episodes, follow
 from proband.policies.fixed import test_everything
 from proband.problem import Problem
@@ -51,7 +51,7 @@ class Completing:
         States in which the base policy stops.
     probabilities : FloatArray of shape (leaves,)
         With which probability a subject is completed there; 0 in states that are not listed.
-    distribution : Discrete, optional
+    distribution : Discrete or Gaussian, optional
         The law for the decision after completing; needed where tests are unavailable.
     """
 
@@ -61,7 +61,7 @@ class Completing:
         base: Policy,
         leaves: FloatArray,
         probabilities: FloatArray,
-        distribution: Discrete | None = None,
+        distribution: Law | None = None,
     ) -> None:
         self.problem = problem
         self.base = base

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.distributions import Discrete
+from proband.distributions import Law
 from proband.errors import PolicyError
-from proband.policies.deciding import Decider
+from proband.policies.deciding_measured import StopDecider, decider_for
 from proband.problem import Problem
+from proband.rewards import Entropy
 from proband.vocabulary import FloatArray, IntArray, Pooling, outcome_codes
 
 
@@ -22,9 +23,9 @@ class FixedSet:
     problem : Problem
     tests : sequence of str
         Names of the tests to run.
-    distribution : Discrete, optional
+    distribution : Discrete or Gaussian, optional
         The law under which the final decision is best. Without it every test must be known in the end, and the
-        decision is best for the complete outcome vector (f is known; P is not needed).
+        decision is best for the complete outcome vector (f is known; P is not needed). An entropy problem needs none.
 
     Examples
     --------
@@ -36,7 +37,7 @@ class FixedSet:
     ['crack', 'pass', 'fail']
     """
 
-    def __init__(self, problem: Problem, tests: Sequence[str], distribution: Discrete | None = None) -> None:
+    def __init__(self, problem: Problem, tests: Sequence[str], distribution: Law | None = None) -> None:
         self.problem = problem
         self.order = [problem.test_index(name) for name in tests]
         for i in self.order:
@@ -45,13 +46,16 @@ class FixedSet:
                     f"test {problem.tests[i].name!r} cannot be run (known on arrival, or unavailable); a fixed set "
                     "holds tests that can; drop it"
                 )
-        if distribution is None and {*self.order, *problem.context.tolist()} != set(range(problem.d)):
+        stops = isinstance(problem.reward, Entropy)
+        if distribution is None and not stops and {*self.order, *problem.context.tolist()} != set(range(problem.d)):
             seen = {*self.order, *problem.context.tolist()}
             left_out = [test.name for i, test in enumerate(problem.tests) if i not in seen]
             raise PolicyError(
                 f"the tests {left_out} stay unknown; deciding without them needs a law; give a distribution"
             )
-        self._decider = None if distribution is None else Decider(problem, distribution)
+        self._decider = None if distribution is None else decider_for(problem, distribution)
+        if stops:
+            self._decider = StopDecider(problem)
 
     def act(self, states: ArrayLike) -> IntArray:
         """Return the first missing test of the set, or the decision, for each state."""
@@ -80,11 +84,11 @@ class DecideNow:
     problem : Problem
     decision : str, optional
         The decision to take always.
-    distribution : Discrete, optional
+    distribution : Discrete or Gaussian, optional
         The law under which the decision is best, when none is named.
     """
 
-    def __init__(self, problem: Problem, decision: str | None = None, distribution: Discrete | None = None) -> None:
+    def __init__(self, problem: Problem, decision: str | None = None, distribution: Law | None = None) -> None:
         if (decision is None) == (distribution is None):
             raise PolicyError("give either a decision to take always, or a distribution to find the best one under")
         self.problem = problem
@@ -99,7 +103,7 @@ class DecideNow:
         return np.full(len(rows), self._action, dtype=np.int64)
 
 
-def test_everything(problem: Problem, distribution: Discrete | None = None) -> FixedSet:
+def test_everything(problem: Problem, distribution: Law | None = None) -> FixedSet:
     """Return the policy that runs every test that can be run, then decides."""
     return FixedSet(problem, [problem.tests[i].name for i in problem.operable], distribution)
 

@@ -53,7 +53,7 @@ class _Branch:
         if not self.node.children:
             return []
         branches, test = [], self.node.action
-        for b, (outcome, child) in enumerate(zip(tree.problem.tests[test].outcomes, self.node.children, strict=True)):
+        for b, (outcome, child) in enumerate(zip(tree.problem.tests[test].names, self.node.children, strict=True)):
             state = self.state.copy()
             state[test] = b
             branches.append(_Branch(child, state, number, outcome))

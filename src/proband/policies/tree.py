@@ -192,7 +192,7 @@ class Tree:
             ],
         }
         if node.children:
-            outcomes = self.problem.tests[node.action].outcomes
+            outcomes = self.problem.tests[node.action].names
             content["children"] = {
                 name: self._node_to_dict(child) for name, child in zip(outcomes, node.children, strict=True)
             }
@@ -225,5 +225,5 @@ def _node_from_dict(problem: Problem, content: Mapping[str, Any]) -> Node:
     children: tuple[Node, ...] = ()
     if action < problem.d:
         below = content["children"]
-        children = tuple(_node_from_dict(problem, below[name]) for name in problem.tests[action].outcomes)
+        children = tuple(_node_from_dict(problem, below[name]) for name in problem.tests[action].names)
     return Node(action, float(content["value"]), float(content["probability"]), alternatives, children)

@@ -1,5 +1,6 @@
-"""Streams of simulated subjects through agents, and what they lose to the clairvoyant."""
+"""Streams of subjects through agents, and the regret of it."""
 
-from proband.simulation.regret import Trajectory, checkpoints, simulate
+from proband.simulation.regret import draw_stream, simulate
+from proband.simulation.trajectory import Trajectory, checkpoints
 
-__all__ = ["Trajectory", "checkpoints", "simulate"]
+__all__ = ["Trajectory", "checkpoints", "draw_stream", "simulate"]

@@ -1,88 +1,43 @@
-"""The regret of an agent on a stream of subjects.
-
-Subjects go through an agent in blocks: for :attr:`Agent.commitment` of them its policy cannot change, and what a
-policy does to a subject depends on its outcome vector (and its coin) only. So a block is a table over the support,
-one row for each outcome vector, and the counts of these vectors in the stream: a million subjects cost as much as
-the plans that they need.
-
-* *Pseudo-regret* is the sum over subjects of v* − v(π^(t)), both exact: what is lost in expectation.
-* *Realised regret* sums, over the stream, what the clairvoyant's plan earned on each subject minus what the agent
-  earned on the same one.
-"""
+"""The regret of an agent on a stream of subjects, whatever their law."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from proband.agents import Agent
-from proband.distributions import Discrete
-from proband.planners import plan
-from proband.policies import branches
+from proband.distributions import Discrete, Law
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Policy, Records
+from proband.rewards import Entropy
+from proband.simulation.listed import simulate_listed
+from proband.simulation.measured import simulate_measured
+from proband.simulation.sets import simulate_sets
+from proband.simulation.trajectory import Trajectory, checkpoints
+from proband.vocabulary import FloatArray, IntArray
 
 
-@dataclass(frozen=True)
-class Trajectory:
-    """Cumulative figures of one agent on one stream, at the checkpoints `t`.
+def draw_stream(law: Law, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
+    """Draw n subjects: as rows of a discrete law's support (n,), as measurements (n, d) of a Gaussian one.
 
-    Attributes
-    ----------
-    t : IntArray of shape (n,)
-        Numbers of subjects.
-    pseudo_regret, realised_regret : FloatArray of shape (n,)
-    cost : FloatArray of shape (n,)
-        Costs paid.
-    tests : FloatArray of shape (n,)
-        Tests run.
-    blocks : int
-        How many policies were played.
-    """
-
-    t: IntArray
-    pseudo_regret: FloatArray
-    realised_regret: FloatArray
-    cost: FloatArray
-    tests: FloatArray
-    blocks: int
-
-
-@dataclass(frozen=True)
-class _Table:
-    """What a policy does to each support row: one entry for each way the coin may fall."""
-
-    chances: list[FloatArray]
-    states: list[FloatArray]
-    rewards: list[FloatArray]
-    costs: list[FloatArray]
-    tests: list[FloatArray]
-
-    @property
-    def value(self) -> FloatArray:
-        """Expected total reward of each row."""
-        return np.asarray(sum(q * r for q, r in zip(self.chances, self.rewards, strict=True)))
-
-
-def checkpoints(horizon: int, *, per_doubling: int = 4) -> IntArray:
-    """Return log-spaced numbers of subjects from 1 to the horizon.
+    More subjects begin with the same ones.
 
     Examples
     --------
-    >>> checkpoints(16, per_doubling=1)
-    array([ 1,  2,  4,  8, 16])
+    >>> draw_stream(Discrete([[0], [1]], [0.5, 0.5]), np.random.default_rng(0), 3)
+    array([1, 0, 0])
     """
-    exponents = np.arange(int(np.floor(np.log2(horizon) * per_doubling)) + 1) / per_doubling
-    return np.unique(np.append(np.floor(2**exponents).astype(np.int64), horizon))
+    if not isinstance(law, Discrete):
+        return law.sample(rng, n)
+    places = np.searchsorted(np.cumsum(law.probabilities), rng.random(n), side="right")
+    return np.asarray(np.minimum(places, len(law) - 1), dtype=np.int64)
 
 
 def simulate(
     problem: Problem,
-    distribution: Discrete,
+    distribution: Law,
     agent: Agent,
-    stream: IntArray,
+    stream: IntArray | FloatArray,
     *,
     rng: np.random.Generator,
     at: IntArray | None = None,
@@ -93,11 +48,11 @@ def simulate(
     Parameters
     ----------
     problem : Problem
-    distribution : Discrete
+    distribution : Discrete or Gaussian
         The true law.
     agent : Agent
-    stream : IntArray of shape (T,)
-        The subjects, as rows of the law's support: draw it once and give it to every agent.
+    stream : IntArray of shape (T,), or FloatArray of shape (T, d)
+        The subjects, from :func:`draw_stream`: draw it once and give it to every agent.
     rng : numpy.random.Generator
         Tosses the coins of policies that have them.
     at : IntArray, optional
@@ -105,61 +60,11 @@ def simulate(
     tell : callable, optional
         Is told, whenever the agent has learned, how many subjects were treated so far: for a progress bar.
     """
-    horizon = len(stream)
-    at = checkpoints(horizon) if at is None else at
-    best = _table(problem, distribution, plan(problem, distribution))
-    sums, recorded = np.zeros(4), []
-    t, blocks, last, table = 0, 0, None, best
-    while t < horizon:
-        policy = agent.policy()
-        if policy is not last:
-            table, last = _table(problem, distribution, policy), policy
-        end = min(horizon, t + agent.commitment)
-        seen = []
-        for stop in [*at[(at > t) & (at < end)].tolist(), end]:
-            counts = np.bincount(stream[t:stop], minlength=len(distribution))
-            thrown = _toss(table, counts, rng)
-            sums += _figures(distribution, best, table, counts, thrown, stop - t)
-            seen += [(states[n > 0], n[n > 0]) for states, n in zip(table.states, thrown, strict=True)]
-            t = stop
-            if t in at:
-                recorded.append(sums.copy())
-        agent.learn(_records(seen))
-        blocks += 1
-        tell(t)
-    pseudo, realised, cost, tests = np.array(recorded).T
-    return Trajectory(at[at <= horizon], pseudo, realised, cost, tests, blocks)
-
-
-def _table(problem: Problem, distribution: Discrete, policy: Policy) -> _Table:
-    table = _Table([], [], [], [], [])
-    for chance, episodes in branches(problem, policy, distribution.support):
-        table.chances.append(chance)
-        table.states.append(episodes.states)
-        table.rewards.append(problem.realised(distribution.support, episodes.actions) - episodes.costs)
-        table.costs.append(episodes.costs)
-        table.tests.append(episodes.tests.astype(np.float64))
-    return table
-
-
-def _toss(table: _Table, counts: IntArray, rng: np.random.Generator) -> list[IntArray]:
-    """Return how many subjects of each row went each way."""
-    if len(table.chances) == 1:
-        return [counts]
-    fell = rng.binomial(counts, table.chances[1])
-    return [counts - fell, fell]
-
-
-def _figures(
-    distribution: Discrete, best: _Table, table: _Table, counts: IntArray, thrown: list[IntArray], n: int
-) -> FloatArray:
-    """Return pseudo-regret, realised regret, cost and tests of n subjects."""
-    pseudo = n * float(distribution.probabilities @ (best.value - table.value))
-    earned = sum(float(k @ r) for k, r in zip(thrown, table.rewards, strict=True))
-    cost = sum(float(k @ c) for k, c in zip(thrown, table.costs, strict=True))
-    tests = sum(float(k @ c) for k, c in zip(thrown, table.tests, strict=True))
-    return np.array([pseudo, float(counts @ best.value) - earned, cost, tests])
-
-
-def _records(seen: list[tuple[FloatArray, IntArray]]) -> Records:
-    return Records(np.vstack([states for states, _ in seen]), np.concatenate([n for _, n in seen]))
+    at = checkpoints(len(stream)) if at is None else at
+    if isinstance(distribution, Discrete):
+        rows = np.asarray(stream, dtype=np.int64)
+        return simulate_listed(problem, distribution, agent, rows, rng=rng, at=at, tell=tell)
+    measurements = np.asarray(stream, dtype=np.float64)
+    if isinstance(problem.reward, Entropy):
+        return simulate_sets(problem, distribution, agent, measurements, at=at, tell=tell)
+    return simulate_measured(problem, distribution, agent, measurements, rng=rng, at=at, tell=tell)

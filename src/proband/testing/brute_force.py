@@ -215,5 +215,5 @@ def _as_posterior(distribution: Discrete) -> Posterior:
 def _code(problem: Problem, x: Outcomes) -> int:
     code = 0
     for test, b in zip(problem.tests, x, strict=True):
-        code = code * len(test.outcomes) + b
+        code = code * len(test.names) + b
     return code

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from proband.distributions import Discrete
-from proband.planners import Plan, evaluate
+from proband.planners import DiscretePlan, evaluate
 from proband.problem import Problem
 from proband.testing.brute_force import BruteForce, exhaustive_value
 from proband.testing.policies import check_policy
 from proband.testing.random_instances import random_distribution, random_problem, random_states
 from proband.vocabulary import FloatArray
 
-Planner = Callable[[Problem, Discrete], Plan]
+Planner = Callable[[Problem, Discrete], DiscretePlan]
 
 STATES = 400
 
@@ -64,7 +64,7 @@ def check_planner(
             raise AssertionError(f"instance {n}: {error}\n{_instance(problem, distribution)}") from error
 
 
-def check_plan(plan: Plan, rng: np.random.Generator, *, exact: bool = True, tolerance: float = 1e-12) -> None:
+def check_plan(plan: DiscretePlan, rng: np.random.Generator, *, exact: bool = True, tolerance: float = 1e-12) -> None:
     """Raise AssertionError unless one plan keeps its contract; see :func:`check_planner`.
 
     Examples
@@ -90,7 +90,7 @@ def check_plan(plan: Plan, rng: np.random.Generator, *, exact: bool = True, tole
     _check_unseen(plan, rng)
 
 
-def _check_states(plan: Plan, brute_force: BruteForce, rng: np.random.Generator, tolerance: float) -> None:
+def _check_states(plan: DiscretePlan, brute_force: BruteForce, rng: np.random.Generator, tolerance: float) -> None:
     """Compare values and actions with brute force, in every state that can occur (or many of them)."""
     states = list(brute_force.states())
     if len(states) > STATES:
@@ -106,7 +106,7 @@ def _check_states(plan: Plan, brute_force: BruteForce, rng: np.random.Generator,
         _same(f"in {rows[n].tolist()} action {action} is worth", known[action], "the best", best, tolerance)
 
 
-def _check_unseen(plan: Plan, rng: np.random.Generator) -> None:
+def _check_unseen(plan: DiscretePlan, rng: np.random.Generator) -> None:
     """States of probability zero have a finite value too; that they get an action is a matter of policies."""
     rows = plan.problem.states(random_states(rng, plan.problem, 30))
     values = plan.values(rows[plan.distribution.mass(rows) <= 0])

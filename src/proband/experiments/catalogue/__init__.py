@@ -1,6 +1,8 @@
 """The experiments by name, one file each."""
 
 from proband.experiments.catalogue.easy import EASY
+from proband.experiments.catalogue.entropy import ENTROPY_LARGE, PAPER_ENTROPY
+from proband.experiments.catalogue.gaussian import GAUSSIAN_ETC, GAUSSIAN_QUALITY_CONTROL
 from proband.experiments.catalogue.horizon import HORIZONS
 from proband.experiments.catalogue.lower_bound_many import LOWER_BOUND_MANY
 from proband.experiments.catalogue.lower_bound_single import LOWER_BOUND_SINGLE
@@ -15,6 +17,10 @@ EXPERIMENTS: dict[str, Experiment] = {
     "missing-data": MISSING_DATA,
     "horizon": HORIZONS,
     "easy": EASY,
+    "gaussian-etc": GAUSSIAN_ETC,
+    "gaussian-quality-control": GAUSSIAN_QUALITY_CONTROL,
+    "paper-entropy": PAPER_ENTROPY,
+    "entropy-large": ENTROPY_LARGE,
 }
 """Name to experiment."""
 

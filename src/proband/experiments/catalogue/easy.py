@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from proband.distributions import Discrete
 from proband.experiments.catalogue.paper_discrete import LEARNERS
 from proband.experiments.experiment import Experiment, Point, registered
 from proband.instances import Instance, easy
 
 
-def make_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance:
+def make_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance[Discrete]:
     """Return the easy instance."""
     return easy()
 

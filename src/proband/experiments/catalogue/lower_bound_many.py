@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from proband.distributions import Discrete
 from proband.errors import ExperimentError
 from proband.experiments.catalogue.paper_discrete import LEARNERS
 from proband.experiments.experiment import HORIZON, Experiment, Parameter, Point, registered, whole
 from proband.instances import Instance, many_states
 
 
-def draw_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance:
+def draw_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance[Discrete]:
     """Draw the signs of a replication."""
     size = int(point["size"])
     if size < 2 or size % 2:

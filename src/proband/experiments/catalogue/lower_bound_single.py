@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from proband.distributions import Discrete
 from proband.experiments.catalogue.paper_discrete import LEARNERS
 from proband.experiments.experiment import HORIZON, Experiment, Parameter, Point, registered
 from proband.instances import Instance, single_test
 
 
-def make_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance:
+def make_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance[Discrete]:
     """Return the instance with the gap of a point."""
     epsilon = float(point["m"]) * int(point[HORIZON]) ** (-1 / 3)
     return single_test(epsilon=min(1.0, epsilon), sign=-1 if replication % 2 else 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from proband.distributions import Discrete
 from proband.experiments.experiment import Experiment, Parameter, Point, Value, registered, whole
 from proband.instances import Instance, paper_discrete
 
@@ -34,7 +35,7 @@ PARAMETERS = {
 }
 
 
-def draw_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance:
+def draw_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance[Discrete]:
     """Draw the law of a replication; with other costs it is the same law."""
     d, costs = int(point["d"]), point["costs"]
     if costs == UNIFORM:

@@ -1,0 +1,23 @@
+"""Agents of maximum-entropy sampling: they learn which tests are worth their price, and how these co-vary.
+
+The paper's elimination (Section 3, Algorithm 4), one agent that certifies what it says, one that keeps regret lowest,
+and explore-then-commit. Testing everything and the clairvoyant are those of :mod:`proband.agents.fixed`.
+"""
+
+from proband.agents.entropy.certificate import Certificate
+from proband.agents.entropy.certified import Certified
+from proband.agents.entropy.elimination import AgentWarning, Elimination
+from proband.agents.entropy.explore_then_commit import EntropyExploreThenCommit
+from proband.agents.entropy.normality import Normality, check_normality
+from proband.agents.entropy.thrifty import Thrifty
+
+__all__ = [
+    "AgentWarning",
+    "Certificate",
+    "Certified",
+    "Elimination",
+    "EntropyExploreThenCommit",
+    "Normality",
+    "Thrifty",
+    "check_normality",
+]

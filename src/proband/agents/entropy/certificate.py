@@ -1,0 +1,58 @@
+"""What the certified agent can say for sure, in the words of its user."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+ROUNDING = 1e-9
+"""A bound as small as this is that of the only set left."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A statement that holds with probability 1 − δ, whenever it is asked for.
+
+    Attributes
+    ----------
+    inside, outside, undecided : tuple of str
+        Tests that are in the best set, that are not, and that may be.
+    best : tuple of str
+        The set that seems best.
+    bound : float
+        By how much, a round, the best set may be above it.
+    epsilon, delta : float
+        What was asked for.
+    rounds : int
+        Rounds until the last look, on which the statement rests.
+
+    Examples
+    --------
+    >>> print(Certificate(("harbour",), ("park",), (), ("harbour",), 0.0, 0.05, 0.05, 120))
+    With probability 0.95: measuring harbour is best.
+    >>> print(Certificate((), (), ("harbour", "park"), ("harbour",), 0.04, 0.05, 0.05, 120))
+    With probability 0.95: measuring harbour is within 0.04 a round of the best.
+    """
+
+    inside: tuple[str, ...]
+    outside: tuple[str, ...]
+    undecided: tuple[str, ...]
+    best: tuple[str, ...]
+    bound: float
+    epsilon: float
+    delta: float
+    rounds: int
+
+    @property
+    def reached(self) -> bool:
+        """Whether the bound is at most ε."""
+        return self.bound <= self.epsilon
+
+    def __str__(self) -> str:
+        chosen = ", ".join(self.best) or "nothing"
+        if math.isinf(self.bound):
+            return (
+                f"Nothing is certain yet: {self.rounds} rounds are too few, {len(self.undecided)} tests are undecided."
+            )
+        how = "is best" if self.bound <= ROUNDING else f"is within {self.bound:.2g} a round of the best"
+        return f"With probability {1 - self.delta:g}: measuring {chosen} {how}."

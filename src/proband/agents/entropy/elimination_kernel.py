@@ -1,0 +1,101 @@
+"""Algorithm 4's work on all candidate sets, compiled. A set is numbered by its bits.
+
+Estimated rewards come from one Schur recursion over the sets (:mod:`proband.agents.entropy.lattice_kernel`), which
+skips every branch without a candidate: the sets that begin with the same high bits stand side by side, and `before`
+counts the candidates that come before each number.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from proband.agents.entropy.lattice_kernel import bits, lowest_bit
+
+LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def candidate_rewards(covariance, paid, scale, before, rewards, given):  # type: ignore[no-untyped-def]
+    """Fill in the estimated rewards of all candidates; NaN where the estimated covariance is not positive definite.
+
+    Parameters
+    ----------
+    covariance : array of shape (d, d)
+        Entry by entry over different rounds: it may be indefinite.
+    paid : array of shape (2^d,)
+        Costs of the sets.
+    scale : float
+        λ.
+    before : array of shape (2^d + 1,)
+        How many candidates have a smaller number.
+    rewards : array of shape (2^d,)
+        Filled in.
+    given : array of shape (d + 1, d, d)
+        To work in.
+    """
+    d = len(covariance)
+    given[d] = covariance
+    rewards[0] = 0.0
+    t = 1
+    while t < 1 << d:
+        b = lowest_bit(t)
+        beyond = t + (1 << b)
+        rest = t & (t - 1)
+        source, target = given[d if rest == 0 else lowest_bit(rest)], given[b]
+        pivot = source[b, b]
+        if before[beyond] == before[t]:
+            t = beyond
+        elif not pivot > 0 or math.isnan(rewards[rest]):
+            rewards[t:beyond] = np.nan
+            t = beyond
+        else:
+            rewards[t] = rewards[rest] + paid[rest] + scale / 2 * (LOG_TWO_PI_E + math.log(pivot)) - paid[t]
+            for i in range(b):
+                share = source[b, i] / pivot
+                for j in range(b):
+                    target[i, j] = source[i, j] - share * source[b, j]
+            t += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def drop_candidates(rewards, numbers, alive, width):  # type: ignore[no-untyped-def]
+    """Drop every candidate that is at least `width` below the best one; returns how many were dropped.
+
+    A candidate without an estimate is neither dropped nor the best. `numbers` lists the candidates, `alive` flags them.
+    """
+    best = -np.inf
+    for S in numbers:
+        if not math.isnan(rewards[S]):
+            best = max(best, rewards[S])
+    dropped = 0
+    for S in numbers:
+        if rewards[S] + width <= best:
+            alive[S] = False
+            dropped += 1
+    return dropped
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def largest_with_pairs(alive, d, largest, before):  # type: ignore[no-untyped-def]
+    """Fill in the largest candidate that holds each pair (the smallest number among equals), -1 where there is none.
+
+    `largest` has shape (d, d), a test is a pair with itself; `before` as in :func:`candidate_rewards`.
+    """
+    largest[:] = -1
+    sizes = np.full((d, d), -1)
+    found = 0
+    for S in range(1 << d):
+        before[S] = found
+        if not alive[S]:
+            continue
+        found += 1
+        size = bits(S)
+        for i in range(d):
+            if (S >> i) & 1:
+                for j in range(d):
+                    if (S >> j) & 1 and size > sizes[i, j]:
+                        sizes[i, j], largest[i, j] = size, S
+    before[1 << d] = found

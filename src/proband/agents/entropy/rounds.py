@@ -1,0 +1,155 @@
+"""What the agents of maximum-entropy sampling share: blocks of rounds in which one set of tests is measured.
+
+A round is a subject. The policy of a round is a fixed set, chosen from past rounds alone, so what a round leaves out is
+missing completely at random. Rounds are collected until the block is over and put into an order of their own before
+anything is added up: the same rounds lead to the same agent, bit for bit, in whatever order and parts they are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from proband.agents.agent import FOREVER
+from proband.agents.entropy.costs import SetCosts
+from proband.agents.entropy.normality import Normality, check_normality
+from proband.errors import AgentError
+from proband.policies import FixedSet
+from proband.problem import Problem
+from proband.rewards import Entropy
+from proband.vocabulary import FloatArray, IntArray, Policy, Records
+
+SAMPLE = 1024
+"""So many rounds are kept to check that they look Gaussian: enough to see a clear departure, and no other."""
+
+
+class SetAgent:
+    """An agent that measures one set in each block of rounds; subclasses say which, and when to look again.
+
+    Parameters
+    ----------
+    problem : Problem
+        With an :class:`~proband.rewards.Entropy` reward.
+
+    Attributes
+    ----------
+    tested : tuple of int
+        The tests measured in the coming rounds.
+    t : int
+        Rounds told so far.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.costs = SetCosts(problem)
+        assert isinstance(problem.reward, Entropy)
+        self.scale = problem.reward.scale
+        self.tested: tuple[int, ...] = tuple(range(problem.d))
+        self.t = 0
+        self._left = FOREVER
+        self._block: list[Records] = []
+        self._sample: list[FloatArray] = []
+        self._policies: dict[tuple[int, ...], Policy] = {}
+
+    @property
+    def commitment(self) -> int:
+        """For how many coming rounds the set stays."""
+        return self._left
+
+    def policy(self) -> Policy:
+        """Return the policy that measures the set; the same object whenever the set is the same."""
+        if self.tested not in self._policies:
+            names = [self.problem.tests[i].name for i in self.costs.order(self.tested)]
+            self._policies = {self.tested: FixedSet(self.problem, names)} | dict(list(self._policies.items())[:63])
+        return self._policies[self.tested]
+
+    def learn(self, records: Records) -> None:
+        """Collect rounds; when the block is over, learn from it."""
+        self.t += records.n
+        if not records.n:
+            return
+        if self._left >= FOREVER:
+            self._keep(records.outcomes[records.counts > 0])
+            return
+        self._block.append(records)
+        self._left -= records.n
+        if self._left > 0:
+            return
+        rows, counts = in_order(self._block)
+        self._block = []
+        self._keep(rows)
+        self._left = self.absorb(rows, counts)
+
+    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
+        """Learn from a block, choose the set to measure next, and return for how many rounds."""
+        raise NotImplementedError
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a user should know: limits of the agent, and data that break its assumptions."""
+        found = self.normality()
+        return () if found is None or not found.broken else (found.message,)
+
+    def normality(self) -> Normality | None:
+        """Return how Gaussian the first rounds look; None while there are too few of them."""
+        rows = np.vstack([np.empty((0, self.problem.d)), *self._sample])
+        whole = np.flatnonzero(~np.isnan(rows).any(axis=0))
+        return check_normality(rows[:, whole], names=[self.problem.tests[i].name for i in whole])
+
+    def _keep(self, rows: FloatArray) -> None:
+        if sum(map(len, self._sample)) >= SAMPLE:
+            return
+        if len(rows) > SAMPLE:  # rows are sorted: the first ones are no sample
+            rows = rows[np.random.default_rng(0).choice(len(rows), SAMPLE, replace=False)]
+        self._sample.append(rows)
+
+    def flags(self, tests: Iterable[int]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Return a set as flags, shape (d,)."""
+        marked = np.zeros(self.problem.d, dtype=np.bool_)
+        marked[list(tests)] = True
+        return marked
+
+
+def in_order(block: list[Records]) -> tuple[FloatArray, IntArray]:
+    """Return the rows of a block in an order of their own, equal ones counted together, and their counts."""
+    if len(block) == 1 and len(block[0]) == 1:
+        return block[0].outcomes, block[0].counts
+    rows = np.vstack([records.outcomes for records in block])
+    counts = np.concatenate([records.counts for records in block])
+    rows, counts = rows[counts > 0], counts[counts > 0]
+    order = np.lexsort(rows.T[::-1])
+    rows, counts = rows[order], counts[order]
+    new = np.ones(len(rows), dtype=np.bool_)
+    new[1:] = ((rows[1:] != rows[:-1]) & ~(np.isnan(rows[1:]) & np.isnan(rows[:-1]))).any(axis=1)
+    return rows[new], np.add.reduceat(counts, np.flatnonzero(new)) if len(rows) else counts
+
+
+def checked_share(name: str, value: float) -> float:
+    """Return a number strictly between 0 and 1, or raise."""
+    if not 0 < value < 1:
+        raise AgentError(f"{name} is {value}; it must lie between 0 and 1; give a small number such as 0.05")
+    return float(value)
+
+
+def checked_positive(name: str, value: float, *, zero: bool = False) -> float:
+    """Return a positive number (or 0, where that is allowed), or raise."""
+    if not np.isfinite(value) or value < 0 or (value == 0 and not zero):
+        rule = "0 or more" if zero else "above 0"
+        raise AgentError(f"{name} is {value}; it must be finite and {rule}; correct it")
+    return float(value)
+
+
+def checked_mean(problem: Problem, mean: object) -> FloatArray | None:
+    """Return the known mean of the tests, shape (d,), or None where it is to be estimated."""
+    if mean is None:
+        return None
+    try:
+        known = np.broadcast_to(np.asarray(mean, dtype=np.float64), (problem.d,)).copy()
+    except (TypeError, ValueError) as error:
+        raise AgentError(
+            f"the mean does not fit {problem.d} tests ({error}); give one number for each test, or None to estimate it"
+        ) from error
+    if not np.isfinite(known).all():
+        raise AgentError("the mean has an entry that is not finite; give numbers, or None to estimate it")
+    return known

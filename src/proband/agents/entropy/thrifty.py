@@ -1,0 +1,165 @@
+"""Maximum-entropy sampling at the least regret, without a certificate: nested testing by expected improvement.
+
+The measured set E only shrinks, so every past round holds it and one scatter matrix suffices. After a first look at
+max(12, d/4) rounds, at numbers t that grow by 10 %:
+
+* the incumbent S is found by additions, removals and exchanges from the empty set, with at most a third as many tests
+  as rounds; once more with its degrees of freedom, from the scatter over t − |S| + 1;
+* a test i outside S has the expected improvement EI_i, the larger of adding it and of the most promising exchange
+  (:mod:`~proband.agents.entropy.improvement`), and the price p_i = (−gain of adding)⁺;
+* i stays in E while h·EI_i·(T − t) > p_i·t: testing it for another t rounds costs p_i·t, committing without it is
+  expected to lose EI_i·(T − t).
+
+Tests of a group that S does not open are judged in blocks (:mod:`~proband.agents.entropy.blocks`).
+
+No rate is proved. A useful test can be dropped for good: rarely, and less often with a larger h, at a price.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from proband.agents.agent import FOREVER
+from proband.agents.entropy.blocks import Block, closed_blocks
+from proband.agents.entropy.improvement import expected_addition, expected_exchange
+from proband.agents.entropy.rivals import Rivals
+from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive
+from proband.agents.entropy.rules import LOG_TWO_PI_E
+from proband.agents.entropy.scatter import Scatter
+from proband.errors import AgentError
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray
+
+FEWEST = 12
+"""Rounds before the first look."""
+NOTHING_CERTIFIED = (
+    "This agent certifies nothing: it may have dropped a useful test. Use the certified agent for a statement that "
+    "holds with a given probability."
+)
+
+
+class Thrifty(SetAgent):
+    """Learn which set is best at the least regret; certifies nothing.
+
+    Parameters
+    ----------
+    problem : Problem
+        With an :class:`~proband.rewards.Entropy` reward.
+    horizon : int, optional
+        T, the expected number of rounds. If more come, the agent plays on.
+    ahead : float, default 4
+        Without a horizon, `ahead` times as many rounds as there were are expected to come.
+    caution : float, default 3
+        h: how much more than its expected improvement a test is thought to be worth.
+    mean : array_like of shape (d,), optional
+        The mean of the measurements, where it is known; estimated by default, which costs one round.
+    growth : float, default 0.1
+        By which share the number of rounds grows from look to look.
+
+    Attributes
+    ----------
+    best : tuple of int
+        The incumbent; what is measured beside it is still on trial.
+
+    Examples
+    --------
+    >>> from proband import Problem, Records, Test
+    >>> from proband.rewards import Entropy
+    >>> sites = [Test(name, 1.5, outcomes=None) for name in ("harbour", "station", "park")]
+    >>> agent = Thrifty(Problem(sites, ["stop"], Entropy()), horizon=1000, mean=0)
+    >>> rng = np.random.default_rng(0)
+    >>> while agent.t < 1000:
+    ...     rows = rng.normal(scale=[3.0, 2.0, 0.5], size=(agent.commitment, 3))
+    ...     agent.learn(Records(np.where(agent.flags(agent.tested), rows, np.nan)))
+    >>> agent.best
+    (0, 1)
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        horizon: int | None = None,
+        ahead: float = 4.0,
+        caution: float = 3.0,
+        mean: ArrayLike | None = None,
+        growth: float = 0.1,
+    ) -> None:
+        super().__init__(problem)
+        if horizon is not None and (horizon != int(horizon) or horizon < 1):
+            raise AgentError(f"horizon is {horizon}; it must be a whole number above 0; correct it, or leave it out")
+        self.horizon = None if horizon is None else int(horizon)
+        self.ahead = checked_positive("ahead", ahead)
+        self.caution = checked_positive("caution", caution)
+        self.growth = checked_positive("growth", growth)
+        self.scatter = Scatter(range(problem.d), checked_mean(problem, mean))
+        self.best: tuple[int, ...] = self.tested
+        self._left = max(FEWEST, problem.d // 4)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a user should know."""
+        return (NOTHING_CERTIFIED, *super().notices)
+
+    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
+        """Learn from a block, and keep the tests that are still worth measuring."""
+        self.scatter.add(rows, counts)
+        if self.scatter.degrees >= FEWEST - 1:
+            self._look()
+        return max(1, math.ceil(self.growth * self.t)) if self.tested else FOREVER
+
+    def _look(self) -> None:
+        incumbent, others = self._incumbent()
+        kept = incumbent
+        if others:
+            worth, price, _ = self._improvements(incumbent, others)
+            to_come = self.ahead * self.t if self.horizon is None else max(self.horizon - self.t, 0)
+            stay = self.caution * worth * to_come > price * self.t
+            kept = incumbent + [i for i, stays in zip(others, stay, strict=True) if stays]
+        self.best, self.tested = tuple(incumbent), tuple(sorted(kept))
+        if len(kept) < len(self.scatter.sites):
+            self.scatter = self.scatter.restrict(self.tested)
+
+    def _incumbent(self) -> tuple[list[int], list[int]]:
+        """Return the set that seems best, and the other tests that are measured and vary."""
+        nobody = np.zeros(self.problem.d, dtype=np.bool_)
+        rivals = Rivals(self.scatter, self.costs, self.scale, nobody, self.flags(self.scatter.sites))
+        degrees, most = self.scatter.degrees, max(1, self.scatter.degrees // 3)
+        incumbent: list[int] = rivals.climb(max_size=most)
+        others: list[int] = []
+        for _ in range(2 + int(self.costs.group.max())):  # each group may open once
+            incumbent = rivals.climb(incumbent, max_size=most, unit=degrees - len(incumbent) + 1)
+            others = [int(i) for i in rivals.tests if i not in incumbent]
+            blocks = self._improvements(incumbent, others)[2].values() if others else ()
+            paying = [b for b in blocks if b.gain > 0 and len(incumbent) + len(b.tests) <= most]
+            if not paying:
+                break
+            incumbent = sorted([*incumbent, *max(paying, key=lambda b: b.gain).tests])
+            others = [i for i in others if i not in incumbent]
+        return incumbent, others
+
+    def _improvements(self, inside: list[int], others: list[int]) -> tuple[FloatArray, FloatArray, dict[int, Block]]:
+        """Return the expected improvement by each other test, what measuring it costs a round, and closed blocks."""
+        at, out = np.searchsorted(self.scatter.sites, inside), np.searchsorted(self.scatter.sites, others)
+        matrix, degrees = self.scatter.matrix, self.scatter.degrees - len(inside)
+        precision = np.linalg.pinv(matrix[np.ix_(at, at)], hermitian=True)
+        across = matrix[np.ix_(at, out)]
+        slopes = precision @ across
+        given = matrix[np.ix_(out, out)] - across.T @ slopes
+        squares = np.maximum(np.diagonal(given), 1e-12 * matrix[out, out])
+        gain = self.scale / 2 * (LOG_TWO_PI_E + np.log(squares / degrees)) - self.costs.rises(self.flags(inside))[others]
+        blocks = closed_blocks(self.costs, self.scale, inside, others, given, degrees)
+        size = np.sqrt([len(blocks[i].tests) if i in blocks else 1 for i in others])
+        gain = np.array([blocks[i].gain if i in blocks else g for i, g in zip(others, gain, strict=True)])
+        worth = size * expected_addition(gain / size, degrees, self.scale)
+        if inside:
+            own = np.diagonal(precision)[:, None]
+            rest = squares + slopes**2 / own
+            gains = self.scale / 2 * np.log(rest * own) - self.costs.exchanges(inside, others).T
+            spreads = np.sqrt(squares / rest / degrees)
+            likely = np.argmax(gains / spreads, axis=0), np.arange(len(others))
+            worth = np.maximum(worth, expected_exchange(gains[likely], spreads[likely], degrees, self.scale))
+        return worth, np.maximum(0.0, -gain), blocks

@@ -1,0 +1,147 @@
+"""What ``proband plan`` shows and writes where tests are measured: a Gaussian plan, or the best set of sites."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from proband.cli import printing
+from proband.distributions import Gaussian
+from proband.errors import PlanError
+from proband.planners import Plan
+from proband.planners.gaussian.files import save_plan
+from proband.planners.gaussian.plan import Belief, Branch, GaussianPlan
+from proband.planners.subset.planner import SubsetPlan
+
+
+def refuse_tree(asked: bool) -> None:
+    """Raise if a tree was asked for."""
+    if asked:
+        raise PlanError(
+            "the tests are measured, so the plan is no tree of outcomes; look at its regions with --plot regions.png"
+        )
+
+
+def write(best: Plan, out: Path | None, plot: Path | None) -> list[str]:
+    """Write the files that were asked for; return their paths."""
+    written = []
+    if out is not None:
+        if not isinstance(best, GaussianPlan):
+            raise PlanError("the best policy is a fixed set, which needs no file; leave --out out, or use --json")
+        save_plan(best, out)
+        written.append(str(out))
+    if plot is not None:
+        _draw(best, plot)
+        written.append(str(plot))
+    return written
+
+
+def _draw(best: Plan, path: Path) -> None:
+    from proband.figures import draw_chosen, draw_regions, save_figure
+
+    figure = draw_regions(best) if isinstance(best, GaussianPlan) else draw_chosen(best)
+    save_figure(figure, path)
+
+
+def content(best: Plan, source: str, written: list[str]) -> dict[str, Any]:
+    """Return all figures, for programs."""
+    first = best.explain(best.problem.state())
+    found: dict[str, Any] = {
+        "problem": best.problem.name,
+        "unit": best.problem.unit,
+        "law": source,
+        "value": best.value,
+        "bound": best.bound,
+        "gap": best.gap,
+        "error": best.error,
+        **printing.evaluation_content(best.evaluation),
+        "standard_error": best.evaluation.standard_error,
+        "method": best.method,
+        "why_this_method": best.explain_choice,
+        "redundant": [best.problem.tests[i].name for i in redundant(best)],
+        "written": written,
+    }
+    if isinstance(best, SubsetPlan):
+        return found | {"chosen": [best.problem.tests[i].name for i in best.chosen]}
+    return found | {
+        "first": best.problem.action_name(first.action),
+        "alternatives": [
+            {"action": best.problem.action_name(a.action), "value": a.value, "loss": a.loss} for a in first.alternatives
+        ],
+    }
+
+
+def show(best: Plan, source: str, written: list[str]) -> None:
+    """Print what to expect of the plan, and what it does first."""
+    task = best.problem
+    printing.print_title(task.name or "Plan")
+    facts = [("law", source), ("value", f"{printing.amount(task, best.value)} a subject (rewards minus costs)")]
+    if best.error:
+        facts.append(("numerical error", f"about {best.error:.1g} (an estimate)"))
+    if isinstance(best, SubsetPlan):
+        facts += _set_facts(best)
+    else:
+        facts += printing.evaluation_facts(task, best.evaluation)
+        facts.append(("simulated", f"costs, tests and decisions: standard error {best.evaluation.standard_error:.1g}"))
+    names = [task.tests[i].name for i in redundant(best)]
+    if names:
+        facts.append(("redundant", f"{', '.join(names)}: linear functions of the tests before them"))
+    facts.append(("method", f"{best.method}, {best.explain_choice}"))
+    facts += [("written", path) for path in written]
+    printing.print_facts(facts)
+    if isinstance(best, GaussianPlan):
+        show_choices(best, task.state())
+
+
+def _set_facts(best: SubsetPlan) -> list[tuple[str, str]]:
+    task, evaluation = best.problem, best.evaluation
+    names = ", ".join(task.tests[i].name for i in best.chosen) or "nothing"
+    facts = [
+        ("measure", f"{len(best.chosen)} of {task.d}: {names}"),
+        ("entropy", f"worth {printing.amount(task, evaluation.reward)} a round"),
+        ("costs", f"{printing.amount(task, evaluation.cost)} a round"),
+    ]
+    proved = "proved best" if best.gap <= 1e-6 else f"at most {best.gap:.3g} below the best"
+    return [*facts, ("proof", proved)]
+
+
+def show_choices(best: GaussianPlan, state: Any) -> None:
+    """Print the belief about the scores in a state, and every possible action there."""
+    task, why = best.problem, best.explain(state)
+    printing.blank()
+    printing.print_facts((belief.score, _spoken(belief)) for belief in why.beliefs)
+    printing.blank()
+    costs = task.costs(state)[0]
+    rows = [
+        [
+            f"{'test' if other.action < task.d else 'decide'}: {task.action_name(other.action)}",
+            printing.amount(task, costs[other.action]) if other.action < task.d else "",
+            f"{other.value:.4g}",
+            f"{other.loss:.4g}" if other.loss > 0 else "best",
+        ]
+        for other in why.alternatives
+    ]
+    chosen = next(n for n, other in enumerate(why.alternatives) if other.action == why.action)
+    printing.print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
+
+
+def _spoken(belief: Belief) -> str:
+    unit = f" {belief.unit}" if belief.unit else ""
+    branches = "; ".join(
+        f"{_stretch(branch, unit)} {printing.percent(branch.probability)}" for branch in belief.branches
+    )
+    return f"{belief.mean:.5g} ± {belief.sd:.3g}{unit}: {branches}"
+
+
+def _stretch(branch: Branch, unit: str) -> str:
+    if math.isinf(branch.low) and math.isinf(branch.high):
+        return "anywhere"
+    if math.isinf(branch.low):
+        return f"below {branch.high:g}{unit}"
+    return f"{branch.low:g}{unit} or more" if math.isinf(branch.high) else f"{branch.low:g} to {branch.high:g}{unit}"
+
+
+def redundant(best: Plan) -> tuple[int, ...]:
+    """Return the tests that others tell exactly."""
+    return best.distribution.redundant if isinstance(best.distribution, Gaussian) else ()

@@ -1,0 +1,159 @@
+"""The report of a live study: one HTML file with its pictures inside, readable without a network."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import proband
+from proband.figures.canvas import FAINT, INK, LINES, new_figure, svg_of
+from proband.figures.tree import draw_tree
+from proband.policies import Tree
+from proband.problem import Problem
+from proband.studies import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_NODES = 60
+SMALL = 8.5
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #22303c; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { margin-bottom: 0; } .when { color: #5f6b76; margin-top: .2rem; }
+.tiles { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; }
+.tile { border: 1px solid #d8dee4; border-radius: .5rem; padding: .6rem 1rem; min-width: 8rem; }
+.tile b { display: block; font-size: 1.35rem; } .tile span { color: #5f6b76; font-size: .85rem; }
+.alarm { border-left: .3rem solid #d2691e; padding-left: .8rem; }
+.calm { border-left: .3rem solid #2e8b57; padding-left: .8rem; }
+table { border-collapse: collapse; } td.n { text-align: right; }
+td, th { padding: .2rem .8rem .2rem 0; text-align: left; }
+svg { max-width: 100%; height: auto; }
+"""
+
+
+class DriftStanding(Protocol):
+    """What a report says of drift."""
+
+    @property
+    def alarm(self) -> bool:
+        """Whether recent subjects no longer follow what was learned."""
+        ...
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        ...
+
+
+def study_report(summary: Summary, problem: Problem, *, tree: Tree | None, drift: DriftStanding) -> str:
+    """Return the report of a study as HTML."""
+    since = f"{html.escape(summary.agent)}, since {html.escape(summary.created[:16])} UTC"
+    parts = [
+        f"<h1>{html.escape(summary.study)}</h1>",
+        f'<p class="when">{since}; {summary.events:,} events; proband {proband.__version__}</p>',
+        _tiles(summary),
+        f'<p class="{"alarm" if drift.alarm else "calm"}">{html.escape(drift.sentence)}</p>',
+    ]
+    if summary.stretches:
+        parts += ["<h2>Cost per subject over time</h2>", svg_of(draw_costs(summary))]
+    if summary.decisions:
+        parts += ["<h2>Decisions</h2>", svg_of(draw_decisions(summary))]
+    parts += ["<h2>What was learned</h2>", _learned(tree)]
+    parts += ["<h2>Exploration still to come</h2>", f"<p>{html.escape(_exploration(summary))}</p>"]
+    parts += ["<h2>The record</h2>", _record(summary)]
+    title = html.escape(summary.study)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
+    )
+
+
+def _tiles(summary: Summary) -> str:
+    unit = f" {summary.unit}" if summary.unit else ""
+    tiles = [("finished subjects", f"{summary.finished:,}"), ("open", f"{summary.open:,}")]
+    if summary.mean_cost is not None:
+        tiles += [
+            ("cost a subject", f"{summary.mean_cost:.3g}{unit}"),
+            ("tests a subject", f"{summary.mean_tests:.3g}"),
+            ("tests saved", f"{summary.tests_saved:,}"),
+            ("saved against testing everything", f"{summary.cost_saved:,.4g}{unit}"),
+        ]
+    cells = "".join(f'<div class="tile"><b>{html.escape(value)}</b><span>{name}</span></div>' for name, value in tiles)
+    return f'<div class="tiles">{cells}</div>'
+
+
+def draw_costs(summary: Summary) -> Figure:
+    """Draw what subjects cost and how many tests they took, over time."""
+    figure = new_figure(8.0, 3.0)
+    left, right = figure.subplots(1, 2)
+    middle = [(stretch.first + stretch.last) / 2 for stretch in summary.stretches]
+    unit = f" ({summary.unit})" if summary.unit else ""
+    for axis, values, label, colour in (
+        (left, [stretch.cost for stretch in summary.stretches], f"cost a subject{unit}", LINES[0]),
+        (right, [stretch.tests for stretch in summary.stretches], "tests a subject", LINES[2]),
+    ):
+        axis.plot(middle, values, color=colour, lw=1.8, marker="o", ms=3)
+        axis.set_ylim(bottom=0)
+        axis.set_xlabel("finished subjects", fontsize=SMALL)
+        axis.set_ylabel(label, fontsize=SMALL)
+        axis.grid(color="#e5e9ec", lw=0.6)
+        axis.tick_params(labelsize=SMALL)
+    figure.tight_layout()
+    return figure
+
+
+def draw_decisions(summary: Summary) -> Figure:
+    """Draw how often each decision was taken."""
+    names = list(summary.decisions)[:20]
+    counts = [summary.decisions[name] for name in names]
+    figure = new_figure(8.0, 0.7 + 0.32 * len(names))
+    axis = figure.subplots()
+    axis.barh(range(len(names)), counts, color=LINES[0], height=0.6)
+    for n, count in enumerate(counts):
+        axis.annotate(f"{count:,}", (count, n), xytext=(4, 0), textcoords="offset points", va="center", fontsize=SMALL)
+    axis.set_yticks(range(len(names)), names, fontsize=SMALL, color=INK)
+    axis.invert_yaxis()
+    axis.set_xlim(0, 1.15 * max(counts))
+    for side in ("top", "right", "bottom"):
+        axis.spines[side].set_visible(False)
+    axis.spines["left"].set_color(FAINT)
+    axis.set_xticks([])
+    figure.tight_layout()
+    return figure
+
+
+def _learned(tree: Tree | None) -> str:
+    if tree is None:
+        return "<p>There is no tree to show: nothing was planned yet, or the tests are measured.</p>"
+    if sum(1 for _ in tree.nodes()) > MOST_NODES:
+        return "<p>The tree is too large to be shown here: see it with <code>proband study show</code>.</p>"
+    return f"<p>The present plan, to a depth of four tests.</p>{svg_of(draw_tree(tree))}"
+
+
+def _exploration(summary: Summary) -> str:
+    explored = summary.exploration
+    if explored is None:
+        return "Not worked out."
+    left = "stays for good" if explored.commitment is None else f"stays for {explored.commitment:,} more subjects"
+    if explored.completing is None:
+        return f"The present policy {left}."
+    return (
+        f"The present policy {left}; {100 * explored.completing:.3g} % of the subjects are tested completely to learn."
+    )
+
+
+def _record(summary: Summary) -> str:
+    rows: Sequence[tuple[str, str]] = [
+        ("tests against advice", f"{summary.tests_against_advice:,}"),
+        ("decisions against advice", f"{summary.decisions_against_advice:,}"),
+        ("corrections", f"{summary.corrections:,}"),
+        ("voided subjects", f"{summary.voided:,}"),
+        ("truths that came later", f"{summary.revelations:,}"),
+        ("past records", f"{summary.imported:,}"),
+        ("clock warnings", f"{len(summary.clock):,}"),
+    ]
+    cells = "".join(f'<tr><th>{name}</th><td class="n">{value}</td></tr>' for name, value in rows)
+    kept = f"Last hash <code>{summary.hash}</code>: keep it to verify later that nothing was dropped."
+    return f"<table>{cells}</table><p>{kept}</p>"

@@ -1,0 +1,111 @@
+"""Instances of maximum-entropy sampling: the paper's, and a monitoring network on a map.
+
+On the paper's instances Σ = LLᵀ + I, so every conditional variance is at least 1 and a test brings at least
+½·log(2πe) = 1.4189 nats whatever else is measured: with costs below that, as in uniform(0, 1), measuring everything is
+best and there is nothing to learn. Costs uniform(1, 3) and uniform(1.4, 2.4) make a problem of it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from proband.distributions import Gaussian
+from proband.instances.instance import Instance
+from proband.problem import Problem
+from proband.rewards import Entropy
+from proband.vocabulary import FloatArray, Test
+
+COSTS = (1.0, 3.0)
+SITES = 24
+TOWN = 10.0
+"""Side of the map, in kilometres."""
+RANGE = 2.5
+"""Distance over which pollution decorrelates, in kilometres."""
+
+
+def entropy_problem(
+    costs: FloatArray, *, scale: float = 1.0, names: list[str] | None = None, unit: str = ""
+) -> Problem:
+    """Return the entropy problem with these costs.
+
+    Examples
+    --------
+    >>> entropy_problem(np.array([1.0, 2.0])).tests[1].name
+    'test 2'
+    """
+    names = [f"test {i + 1}" for i in range(len(costs))] if names is None else names
+    tests = [Test(name, float(cost), outcomes=None, unit=unit) for name, cost in zip(names, costs, strict=True)]
+    return Problem(tests, ["stop"], Entropy(scale), name="Maximum-entropy sampling")
+
+
+def paper_entropy(
+    rng: np.random.Generator, *, d: int = 15, cost_range: tuple[float, float] = COSTS, scale: float = 1.0
+) -> Instance[Gaussian]:
+    """Draw an instance of the paper's second experiment: Σ = LLᵀ + I, L uniform on (0, 1).
+
+    The paper does not state the costs; they are drawn uniformly from `cost_range`.
+
+    Examples
+    --------
+    >>> paper_entropy(np.random.default_rng(0), d=4).distribution.d
+    4
+    """
+    factor = rng.random((d, d))
+    costs = rng.uniform(*cost_range, size=d)
+    law = Gaussian(np.zeros(d), factor @ factor.T + np.eye(d))
+    return Instance("paper-entropy", entropy_problem(costs, scale=scale), law)
+
+
+def paper_entropy_example() -> Instance[Gaussian]:
+    """Return the paper's instance with a fixed seed."""
+    return paper_entropy(np.random.default_rng(0))
+
+
+def near_ties(rng: np.random.Generator, *, d: int = 10, gap: float = 0.01) -> Instance[Gaussian]:
+    """Draw an instance whose two best sets are substitutes of each other and differ by `gap` in reward.
+
+    Tests 1 and 2 measure nearly the same thing and neither pays once the other is measured; test 2 costs `gap` more.
+    """
+    factor = rng.random((d - 1, d - 1)) / 2
+    base = factor @ factor.T + np.eye(d - 1)
+    covariance = np.empty((d, d))
+    covariance[1:, 1:] = base
+    covariance[0, 1:] = base[0]
+    covariance[1:, 0] = base[0]
+    covariance[0, 0] = base[0, 0]
+    covariance[0, 0] += 0.02
+    covariance[1, 1] += 0.02
+    costs = rng.uniform(1.0, 2.0, size=d)
+    costs[0] = 1.0
+    costs[1] = 1.0 + gap
+    return Instance("near-ties", entropy_problem(costs), Gaussian(np.zeros(d), covariance))
+
+
+def site_positions() -> FloatArray:
+    """Return where the sites of the monitoring network stand, in kilometres, shape (24, 2)."""
+    rng = np.random.default_rng(20)
+    grid = np.array([(x, y) for y in range(4) for x in range(6)], dtype=np.float64)
+    spread = TOWN / np.array([6, 4])
+    return np.asarray((grid + 0.5 + rng.uniform(-0.35, 0.35, size=grid.shape)) * spread)
+
+
+def monitoring_network() -> Instance[Gaussian]:
+    """Return a network of 24 air-quality sites, of which some are worth their running costs.
+
+    Concentrations decorrelate with distance; sites near the main road vary most. Costs are in hundreds of EUR a month,
+    a nat is worth 150 EUR. All numbers are illustrative.
+
+    Examples
+    --------
+    >>> network = monitoring_network()
+    >>> network.problem.d, network.problem.tests[0].unit
+    (24, 'µg/m³')
+    """
+    positions = site_positions()
+    apart = np.linalg.norm(positions[:, None] - positions[None], axis=2)
+    spread = 2.0 + 3.0 * np.exp(-((positions[:, 1] - 0.45 * positions[:, 0] - 2.5) ** 2) / 4)
+    covariance = np.outer(spread, spread) * np.exp(-apart / RANGE) + 0.6 * np.eye(SITES)
+    costs = np.random.default_rng(21).uniform(2.6, 4.8, size=SITES)
+    problem = entropy_problem(costs, scale=1.5, names=[f"site {n + 1}" for n in range(SITES)], unit="µg/m³")
+    named = Problem(problem.tests, problem.decisions, problem.reward, name="Air-quality network", unit="100 EUR/month")
+    return Instance("network", named, Gaussian(np.full(SITES, 30.0), covariance))

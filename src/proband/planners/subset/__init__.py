@@ -1,0 +1,12 @@
+"""Which tests are worth their price? Cost-sensitive maximum-entropy sampling, solved exactly.
+
+:func:`solve_subset` chooses the best set of tests of any size or of a given one, :func:`sizes` the best set of each
+size, :func:`improve` a good one quickly, and :func:`enumerate_values` lists the rewards of all sets of few tests.
+"""
+
+from proband.planners.subset.enumeration import enumerate_values
+from proband.planners.subset.every_size import SizesProgress, sizes
+from proband.planners.subset.improving import improve
+from proband.planners.subset.solve import Progress, SubsetSolution, solve_subset
+
+__all__ = ["Progress", "SizesProgress", "SubsetSolution", "enumerate_values", "improve", "sizes", "solve_subset"]

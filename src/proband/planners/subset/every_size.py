@@ -1,0 +1,171 @@
+"""The classical problem for many sizes at once: for each s the set of s tests with the largest entropy.
+
+One search at a price on each test (:mod:`proband.planners.subset.ladder`) bounds all sizes, so that they help each
+other. With costs the value of a size is f of its best set: what s tests can earn.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from proband.planners.subset.checking import check_size, check_tolerance, checked_pool
+from proband.planners.subset.driver import Limits
+from proband.planners.subset.instance import Pool
+from proband.planners.subset.ladder import Ladder
+from proband.planners.subset.solve import SubsetSolution, prepare
+
+__all__ = ["SizesProgress", "sizes"]
+
+
+@dataclass(frozen=True)
+class SizesProgress:
+    """What a callback of :func:`sizes` sees: how many sizes are proved, of how many, nodes and seconds so far."""
+
+    proved: int
+    asked: int
+    nodes: int
+    seconds: float
+
+
+def sizes(
+    covariance: ArrayLike,
+    *,
+    sizes: Iterable[int] | None = None,
+    costs: ArrayLike = 0.0,
+    scale: float = 1.0,
+    groups: ArrayLike | None = None,
+    group_costs: ArrayLike | None = None,
+    forced_in: Iterable[int] = (),
+    forced_out: Iterable[int] = (),
+    time_limit: float | None = None,
+    tolerance: float = 1e-9,
+    progress: Callable[[SizesProgress], bool | None] | None = None,
+) -> list[SubsetSolution]:
+    """Choose the best set of each size, and prove it.
+
+    Parameters
+    ----------
+    covariance : array_like of shape (d, d)
+        Covariance of the tests' outcomes, positive definite.
+    sizes : iterable of int, optional
+        The sizes; all that what is forced leaves by default.
+    costs, scale, groups, group_costs, forced_in, forced_out, tolerance
+        As in :func:`~proband.planners.subset.solve.solve_subset`. Without costs the value is the entropy H(S) in nats,
+        and log det C[S,S] is 2·H(S) − |S|·log(2πe).
+    time_limit : float, optional
+        Seconds for all sizes together; compilation is not counted.
+    progress : callable, optional
+        Called about every 20 ms; returning False ends the search.
+
+    Returns
+    -------
+    list of SubsetSolution
+        One for each size, in the order given. The method is "Lagrangian" where a price on each test proved it. Ctrl-C
+        ends the search: sizes not proved by then have status "interrupted" and the bound reached.
+
+    Examples
+    --------
+    >>> found = sizes([[2.0, 1.9, 0.3], [1.9, 2.0, 0.4], [0.3, 0.4, 1.0]], sizes=[1, 2])
+    >>> [(solution.chosen, round(solution.value, 3), solution.status) for solution in found]
+    [((0,), 1.766, 'optimal'), ((0, 2), 3.161, 'optimal')]
+    """
+    prepare()
+    pool = checked_pool(
+        covariance,
+        costs,
+        scale=scale,
+        groups=groups,
+        group_costs=group_costs,
+        forced_in=forced_in,
+        forced_out=forced_out,
+    )
+    asked = _checked_sizes(pool, sizes)
+    check_tolerance(tolerance)
+    task = _Task(pool, asked, 2 / pool.scale * tolerance, math.inf if time_limit is None else time_limit, progress)
+    task.run()
+    return [task.solution(size) for size in asked]
+
+
+def _checked_sizes(pool: Pool, sizes: Iterable[int] | None) -> list[int]:
+    if sizes is None:
+        return list(range(int((pool.state == 1).sum()), int((pool.state != 2).sum()) + 1))
+    asked = list(sizes)
+    for size in asked:
+        check_size(pool, size)
+    return [int(size) for size in asked]
+
+
+@dataclass
+class _Task:
+    """One call: prices for every size, then a search with the size for each one not proved, nearest first."""
+
+    pool: Pool
+    asked: list[int]
+    tolerance: float
+    seconds: float
+    progress: Callable[[SizesProgress], bool | None] | None
+    ladder: Ladder = field(init=False)
+    began: float = field(init=False)
+    status: dict[int, str] = field(default_factory=dict)
+    method: dict[int, str] = field(default_factory=dict)
+    spent: dict[int, float] = field(default_factory=dict)
+    nodes: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.began = time.perf_counter()
+        self.ladder = Ladder(self.pool, self.tolerance)
+
+    def run(self) -> None:
+        try:
+            self.ladder.seed(self.asked)
+            left = sorted(set(self.asked))
+            self._each(left, self.ladder.lower, "Lagrangian", self.began + self.seconds / 2)
+            left = [size for size in left if not self.ladder.proved(size)]
+            left.sort(key=lambda size: self.ladder.bounds[size] - self.ladder.values[size])
+            self._each(left, self.ladder.search, "branch and bound", self.began + self.seconds)
+        except KeyboardInterrupt:
+            self._stop()
+
+    def _each(self, left: list[int], search: Callable[[int, Limits], str], method: str, until: float) -> None:
+        """Give each size its share of the time left."""
+        for k, size in enumerate(left):
+            if "interrupted" in self.status.values():
+                break
+            now, nodes = time.perf_counter(), self.ladder.nodes
+            deadline = now + max(until - now, 0.0) / (len(left) - k)
+            self.method[size] = method
+            self.status[size] = search(size, Limits(deadline, math.inf, lambda _: self._report()))
+            self.spent[size] = self.spent.get(size, 0.0) + time.perf_counter() - now
+            self.nodes[size] = self.nodes.get(size, 0) + self.ladder.nodes - nodes
+
+    def _stop(self) -> None:
+        for size in self.asked:
+            self.status[size] = "interrupted"
+
+    def _report(self) -> bool | None:
+        if self.progress is None:
+            return None
+        proved = sum(self.ladder.proved(size) for size in self.asked)
+        seconds = time.perf_counter() - self.began
+        return self.progress(SizesProgress(proved, len(self.asked), self.ladder.nodes, seconds))
+
+    def solution(self, size: int) -> SubsetSolution:
+        """What is known of a size."""
+        inside = self.ladder.sets[size]
+        value = self.pool.reward_of(np.flatnonzero(inside))
+        status = "optimal" if self.ladder.proved(size) else self.status.get(size, "interrupted")
+        return SubsetSolution(
+            chosen=tuple(int(i) for i in np.flatnonzero(inside)),
+            value=value,
+            bound=max(self.pool.scale / 2 * self.ladder.bounds[size], value),
+            nodes=self.nodes.get(size, 0),
+            method=self.method.get(size, "Lagrangian"),
+            status=status,
+            seconds=self.spent.get(size, 0.0),
+        )

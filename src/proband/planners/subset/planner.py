@@ -1,0 +1,97 @@
+"""From an entropy problem and a Gaussian law to the best set of tests, as a plan."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from proband.distributions import Gaussian
+from proband.errors import PlanError, StateError
+from proband.planners.arrays import prices_of
+from proband.planners.evaluation import set_reward
+from proband.planners.options import Options
+from proband.planners.plan import Explanation, Plan
+from proband.planners.subset.solve import SubsetSolution, solve_subset
+from proband.policies import FixedSet
+from proband.policies.tree import Alternative
+from proband.problem import Problem
+from proband.rewards import Entropy
+from proband.vocabulary import FloatArray, IntArray
+
+
+class SubsetPlan(Plan):
+    """The best fixed set of an entropy problem.
+
+    Attributes
+    ----------
+    chosen : tuple of int
+        The tests of the set.
+    solution : SubsetSolution
+    """
+
+    method = "subset"
+    distribution: Gaussian
+
+    def __init__(self, problem: Problem, distribution: Gaussian, solution: SubsetSolution) -> None:
+        super().__init__(problem, distribution)
+        self.solution = solution
+        self.chosen = solution.chosen
+        self.value, self.bound = solution.value, solution.bound
+        self._policy = FixedSet(problem, [problem.tests[i].name for i in self.chosen])
+
+    def act(self, states: ArrayLike) -> IntArray:
+        """Return the first missing test of the set, or stop, for each state."""
+        return self._policy.act(states)
+
+    def values(self, states: ArrayLike) -> FloatArray:
+        """Return λ times the entropy still to be measured, given what is known, minus its costs, shape (n,)."""
+        rows = self.problem.states(states)
+        return np.array([self._worth(row, set(self.chosen)) for row in rows])
+
+    def explain(self, state: ArrayLike) -> Explanation:
+        """Return what adding or leaving each test would change, given what is known and the rest of the set."""
+        rows = self.problem.states(state)
+        if len(rows) != 1:
+            raise StateError(f"{len(rows)} states are given; one state is explained at a time; give one row")
+        row, action = rows[0], int(self.act(rows)[0])
+        scores = {self.problem.d: self._worth(row, set())}
+        for i in np.flatnonzero(np.isnan(row)).tolist():
+            scores[i] = self._worth(row, {*self.chosen, i})
+        best = max(scores.values())
+        ranked = sorted(scores, key=lambda a: (-scores[a], a != action, a))
+        return Explanation(action, 1.0, tuple(Alternative(a, scores[a], best - scores[a]) for a in ranked))
+
+    def _worth(self, row: FloatArray, tests: set[int]) -> float:
+        """Return what is still to be gained by measuring the tests that are not known."""
+        known = np.flatnonzero(~np.isnan(row))
+        union = np.array(sorted({*known.tolist(), *tests}), dtype=np.int64)
+        before = set_reward(self.problem, self.distribution, known)
+        after, filled, cost = set_reward(self.problem, self.distribution, union), row.copy(), 0.0
+        for i in (j for j in union if np.isnan(row[j])):
+            cost += float(self.problem.costs(filled)[0, i])
+            filled[i] = 0.0
+        return after - before - cost
+
+
+def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> SubsetPlan:
+    """Return the set that brings most: entropy minus costs."""
+    if not isinstance(problem.reward, Entropy):
+        raise PlanError(
+            f"the reward is {type(problem.reward).__name__}; the subset planner maximises entropy; use method="
+            '"gaussian", or an Entropy reward'
+        )
+    if options.max_tests is not None or options.budget is not None:
+        raise PlanError(
+            f"max_tests is {options.max_tests} and budget is {options.budget}; the subset planner weighs entropy against "
+            "costs; ask proband.planners.subset.solve_subset for a set of a given size"
+        )
+    prices = prices_of(problem)
+    solution = solve_subset(
+        distribution.covariance,
+        prices.costs,
+        scale=problem.reward.scale,
+        groups=prices.groups,
+        group_costs=prices.group_costs,
+        time_limit=options.time_limit,
+    )
+    return SubsetPlan(problem, distribution, solution)
