@@ -34,7 +34,7 @@ test-slow: .venv/.stamp ## Check the validity of certificates and alarms over th
 	$(BIN)/python -m pytest --numprocesses auto -m slow tests
 
 test-crash: .venv/.stamp ## Kill writing processes and database servers a thousand times
-	$(BIN)/python -m pytest -m crash tests/crash
+	$(BIN)/python -m pytest -m crash -s tests/crash
 
 check: .venv/.stamp ## Check style, formatting, types and layers
 	$(BIN)/ruff check
@@ -70,7 +70,8 @@ bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write do
 	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)
 
 # A run that was stopped goes on where it was; after a change of the code that results depend on it begins anew.
-EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data horizon easy
+EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data horizon easy \
+    gaussian-etc gaussian-quality-control paper-entropy entropy-widths entropy-large
 JOBS ?= 2
 experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	@set -e; for name in $(EXPERIMENTS); do \

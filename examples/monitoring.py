@@ -41,7 +41,7 @@ def main() -> None:
         print(f"{done:>7,} rounds  {line(names, certificate)}  bound {certificate.bound:.3g}")
     certificate = agent.certificate()
     print(
-        f"\n{certificate}\nEverything measured always would have cost {done * everything(problem):,.0f}, this {spent:,.0f}."
+        f"\n{certificate}\nMeasuring everything would have cost {done * everything(problem):,.0f}, this {spent:,.0f}."
     )
     best = plan(problem, network.distribution)
     print(f"The best set, known to the simulation alone: {', '.join(names[i] for i in best.chosen)}.")

@@ -43,8 +43,10 @@ def test_the_readmes_agent_learns() -> None:
 def test_the_readmes_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     [lines] = blocks(README, "console")
-    assert len(lines.splitlines()) == 6
+    assert len(lines.splitlines()) == 10
     for line in lines.splitlines():
+        if line.startswith("proband study run"):
+            monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
         program, *arguments = shlex.split(line, comments=True)
         assert program == "proband"
         with pytest.raises(SystemExit) as stop:
@@ -53,13 +55,15 @@ def test_the_readmes_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_problem_file_in_the_documentation_loads(tmp_path: Path) -> None:
-    whole, _ = blocks(PROBLEM_FILES, "toml")
+    whole, _, measured = blocks(PROBLEM_FILES, "toml")
     (tmp_path / "short.toml").write_text(whole)
     assert Problem.load(tmp_path / "short.toml").name == "Bolts, in short"
+    (tmp_path / "measured.toml").write_text(measured)
+    assert Problem.load(tmp_path / "measured.toml").measured
 
 
 def test_the_reward_in_the_documentation_is_read_as_it_says(tmp_path: Path) -> None:
-    whole, reward = blocks(PROBLEM_FILES, "toml")
+    whole, reward, _ = blocks(PROBLEM_FILES, "toml")
     tensile = '[[tests]]\nname = "tensile strength"\ncost = 1.0\noutcomes = ["sufficient", "low"]\n'
     (tmp_path / "two.toml").write_text(whole.partition("[reward]")[0] + tensile + reward)
     utilities = Problem.load(tmp_path / "two.toml").reward.utilities  # type: ignore[attr-defined]
@@ -74,7 +78,8 @@ def test_every_field_of_a_problem_file_is_documented(name: str) -> None:
             return set().union(*map(keys, content))
         if not isinstance(content, dict):
             return set()
-        inner = (value for key, value in content.items() if key not in ("when", "value"))
+        free = ("when", "value", "weights", "slope", "at")  # their keys are names
+        inner = (value for key, value in content.items() if key not in free)
         return set(content) | set().union(*map(keys, inner))
 
     problem = packaged_problem(name)

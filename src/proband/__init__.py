@@ -17,8 +17,9 @@ Examples
 from proband.distributions import Discrete, Gaussian
 from proband.planners import Evaluation, Plan, evaluate, plan
 from proband.problem import Problem
+from proband.studies import Study
 from proband.vocabulary import Records, Test
 
 __version__ = "0.1.0"
 
-__all__ = ["Discrete", "Evaluation", "Gaussian", "Plan", "Problem", "Records", "Test", "evaluate", "plan"]
+__all__ = ["Discrete", "Evaluation", "Gaussian", "Plan", "Problem", "Records", "Study", "Test", "evaluate", "plan"]

@@ -28,7 +28,7 @@ def test_every_experiment_is_shown(run, name) -> None:
     assert EXPERIMENTS[name].shows in result.out
     content = run("experiment", "show", name, "--json").json
     assert content["agents"] == [entrant.name for entrant in EXPERIMENTS[name].agents]
-    assert content["horizon"] == 2**20
+    assert content["horizon"] == EXPERIMENTS[name].horizon
 
 
 def test_a_run_prints_a_summary_and_is_drawn_and_reported(run) -> None:

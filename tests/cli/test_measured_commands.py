@@ -32,7 +32,10 @@ class TestPlan:
 
     def test_records_with_gaps_are_learned_from(self, run, measured_files, tmp_path: Path) -> None:
         lines = (tmp_path / "bolts-measured-records.csv").read_text().splitlines()
-        holes = [lines[0], *(",".join([*line.split(",")[:4], "", ""]) if n % 3 else line for n, line in enumerate(lines[1:]))]
+        holes = [
+            lines[0],
+            *(",".join([*line.split(",")[:4], "", ""]) if n % 3 else line for n, line in enumerate(lines[1:])),
+        ]
         Path("gaps.csv").write_text("\n".join(holes) + "\n")
         content = run("plan", "bolts-measured.toml", "--data", "gaps.csv", "--json").json
         assert "maximum likelihood" in content["law"]
@@ -69,7 +72,11 @@ class TestPlan:
             (("plan", "bolts-measured", "--method", "dense"), 2, "gaussian, subset"),
             (("plan", "bolts-measured", "--plot", "x.xls"), 2, "figures end in"),
             (("plan", "bolts-measured.toml"), 2, "needs one"),
-            (("plan", "bolts-measured.toml", "--data", "bolts-measured-records.csv", "--estimate", "dirichlet"), 2, "not for"),
+            (
+                ("plan", "bolts-measured.toml", "--data", "bolts-measured-records.csv", "--estimate", "dirichlet"),
+                2,
+                "not for",
+            ),
         ],
     )
     def test_mistakes(self, run, measured_files, arguments: tuple[str, ...], status: int, fragment: str) -> None:
@@ -113,7 +120,9 @@ class TestSensors:
         assert "8 of 24 sites are worth their costs" in run("sensors", "network").out
 
     def test_sizes_and_forced_sites(self, run) -> None:
-        several = run("sensors", "network", "--size", "2-4", "--include", "site 1", "--exclude", "site 4", "--json").json
+        several = run(
+            "sensors", "network", "--size", "2-4", "--include", "site 1", "--exclude", "site 4", "--json"
+        ).json
         for row in several["sizes"]:
             assert "site 1" in row["chosen"]
             assert "site 4" not in row["chosen"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proband import Problem, evaluate, plan
+from proband import Gaussian, Problem, evaluate, plan
 from proband.errors import DistributionError, ProblemError
 from proband.instances import INSTANCES, PACKAGED, Instance, bolts, gout, packaged_problem, paper_discrete, problem_text
 from proband.instances.latent import latent_class_law
@@ -21,17 +21,21 @@ def test_a_named_instance_fits_together(name: str, rng: np.random.Generator) -> 
     instance = INSTANCES[name]()
     assert instance.name == name
     assert instance.problem.name
-    assert instance.distribution.probabilities.sum() == pytest.approx(1)
     rows = instance.sample(rng, 200)
     assert rows.shape == (200, instance.problem.d)
-    assert (instance.distribution.mass(rows) > 0).all()
+    if isinstance(instance.distribution, Gaussian):
+        assert instance.distribution.redundant == ()
+    else:
+        assert instance.distribution.probabilities.sum() == pytest.approx(1)
+        assert (instance.distribution.mass(rows) > 0).all()
 
 
 @pytest.mark.parametrize("name", INSTANCES)
 def test_a_named_instance_is_always_the_same(name: str) -> None:
     first, second = INSTANCES[name](), INSTANCES[name]()
     assert first.problem == second.problem
-    np.testing.assert_array_equal(first.distribution.probabilities, second.distribution.probabilities)
+    for part in ("mean", "covariance") if isinstance(first.distribution, Gaussian) else ("probabilities",):
+        np.testing.assert_array_equal(getattr(first.distribution, part), getattr(second.distribution, part))
 
 
 @pytest.mark.parametrize("name", PACKAGED)

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import proband
-from proband import Discrete, DiscretePlan, Problem, Test
+from proband import Discrete, Problem, Test
 from proband.errors import PolicyError
+from proband.planners import DiscretePlan
 from proband.policies import DecideNow, FixedSet, test_everything
 from proband.rewards import Function, Match, Table
 from proband.testing import (

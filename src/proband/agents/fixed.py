@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from proband.agents.agent import FOREVER, shows_unavailable
 from proband.distributions import Law
-from proband.estimators import Likelihood
-from proband.estimators.gaussian import GaussianLikelihood
+from proband.estimators import GaussianLikelihood, Likelihood
 from proband.planners import plan
 from proband.policies import test_everything
 from proband.problem import Problem

@@ -13,6 +13,7 @@ from typing import Any
 import proband
 from proband.cli import inputs, printing
 from proband.planners.memory import available_memory, human_bytes
+from proband.studies.stores import journal_mode
 
 CORE = ("numpy", "scipy", "numba")
 EXTRAS = {
@@ -21,9 +22,8 @@ EXTRAS = {
     "tables": ("pyarrow",),
     "cluster": ("dask", "distributed"),
     "gpu": ("cupy",),
+    "postgresql": ("psycopg",),
 }
-SAFE_SQLITE = (3, 51, 3)
-"""Older ones can damage a database in WAL mode when a write and a checkpoint of two connections meet."""
 
 
 def doctor_command(as_json: inputs.JsonOption = False) -> None:
@@ -52,7 +52,8 @@ def examine() -> dict[str, Any]:
         "gpu": _gpu(),
         "sqlite": {
             "version": sqlite3.sqlite_version,
-            "older_than_3_51_3": sqlite3.sqlite_version_info < SAFE_SQLITE,
+            "journal_mode": journal_mode(sqlite3.sqlite_version_info).name,
+            "why": journal_mode(sqlite3.sqlite_version_info).why,
         },
         "cores": os.cpu_count() or 1,
         "memory_available_bytes": int(available_memory()),
@@ -95,10 +96,9 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
         packages = ", ".join(f"{name} {number}" for name, number in parts["packages"].items() if number)
         facts.append((f"extra {extra}", packages if parts["present"] else f"not installed: {parts['install']}"))
     sqlite = found["sqlite"]
-    warning = " (older than 3.51.3: in WAL mode, a database shared by several connections may be damaged, rarely)"
     facts += [
         ("GPU", found["gpu"]["detail"]),
-        ("SQLite", sqlite["version"] + (warning if sqlite["older_than_3_51_3"] else "")),
+        ("SQLite", f"{sqlite['version']}; studies use journal mode {sqlite['journal_mode']}: {sqlite['why']}"),
         ("cores", str(found["cores"])),
         ("memory", f"{human_bytes(found['memory_available_bytes'])} available"),
     ]

@@ -10,8 +10,7 @@ import typer
 from proband import tables
 from proband.distributions import Discrete, Gaussian, Law
 from proband.errors import DistributionError, UnknownNameError
-from proband.estimators import ESTIMATORS
-from proband.estimators.gaussian import GaussianLikelihood
+from proband.estimators import ESTIMATORS, GaussianLikelihood
 from proband.instances import INSTANCES, Instance
 from proband.problem import Problem
 

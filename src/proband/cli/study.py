@@ -120,7 +120,7 @@ def show_command(study: StudyArgument, store: StoreOption = DEFAULT_STORE, as_js
         printing.print_json(content)
         return
     printing.print_title(summary.study)
-    printing.print_facts([*summary_facts(summary), ("drift", drift.sentence)])
+    printing.print_facts([*summary_facts(summary), ("drift", str(drift))])
     if waiting:
         printing.blank()
         rows = [[s.name, s.station, f"{len(s.ran)} tests", _spent(s), s.held_until[:19]] for s in waiting[:20]]
@@ -493,7 +493,7 @@ def summary_facts(summary: Summary) -> list[tuple[str, str]]:
     if summary.exploration is not None:
         facts.append(("learning", _learning(summary)))
     facts += [
-        ("clock", f"station {w.station!r} was {w.behind:.0f} s behind at event {w.number}") for w in summary.clock[-3:]
+        ("clock", f"station {w.station!r} was {w.seconds:.0f} s behind at event {w.number}") for w in summary.clock[-3:]
     ]
     if summary.restarted is not None:
         facts.append(("restarted", f"learning started afresh at event {summary.restarted:,}"))

@@ -203,7 +203,7 @@ def _key() -> str:
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     try:
-        tty.setcbreak(descriptor)
+        tty.setcbreak(descriptor, termios.TCSADRAIN)
         read = os.read(descriptor, 8)
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

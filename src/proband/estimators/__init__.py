@@ -6,6 +6,7 @@ from proband.estimators.dual import solve_dual
 from proband.estimators.em import solve_em
 from proband.estimators.empirical_bayes import EmpiricalBayes
 from proband.estimators.estimator import Estimator
+from proband.estimators.gaussian import GaussianLikelihood, GaussianPlugIn
 from proband.estimators.likelihood import Likelihood
 from proband.estimators.observations import Observations
 from proband.estimators.priors import Dirichlet, Prior
@@ -19,6 +20,8 @@ __all__ = [
     "Dirichlet",
     "EmpiricalBayes",
     "Estimator",
+    "GaussianLikelihood",
+    "GaussianPlugIn",
     "Likelihood",
     "Observations",
     "Prior",

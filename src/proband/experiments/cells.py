@@ -25,7 +25,7 @@ import proband
 from proband.agents import Setting
 from proband.distributions import Discrete, Law
 from proband.errors import ExperimentError
-from proband.experiments.experiment import HORIZON, Cell, Experiment
+from proband.experiments.experiment import HORIZON, Cell, Experiment, Measure
 from proband.experiments.fingerprint import FINGERPRINT
 from proband.instances import Instance
 from proband.simulation import checkpoints, draw_stream, simulate
@@ -90,6 +90,8 @@ def play(experiment: Experiment, cell: Cell, code: str = FINGERPRINT) -> Outcome
             f"a worker has proband {proband.__version__} with code {FINGERPRINT} and the run was started with {code}; "
             "both must be the same; install one version everywhere"
         )
+    if experiment.measure is not None:
+        return _measured(experiment.measure, cell)
     drawn = draw(experiment, cell)
     problem, law = drawn.instance.problem, drawn.instance.distribution
     for_agent, for_coins = _sequence(cell, cell.agent).spawn(2)
@@ -103,6 +105,14 @@ def play(experiment: Experiment, cell: Cell, code: str = FINGERPRINT) -> Outcome
     seconds = time.perf_counter() - start
     measures = {name: [float(x) for x in getattr(trajectory, name)] for name in MEASURES}
     return Outcome([int(t) for t in trajectory.t], measures, trajectory.blocks, seconds)
+
+
+def _measured(measure: Measure, cell: Cell) -> Outcome:
+    """Return what is worked out without a simulation."""
+    start = time.perf_counter()
+    at = checkpoints(int(cell.point[HORIZON]), per_doubling=cell.per_doubling)
+    values = [float(x) for x in measure(cell.point, cell.agent, at)]
+    return Outcome([int(t) for t in at], dict.fromkeys(MEASURES, values), 1, time.perf_counter() - start)
 
 
 def save(folder: Path, cell: Cell, outcome: Outcome) -> None:

@@ -19,6 +19,7 @@ from proband.agents import AGENTS, Agent, Setting
 from proband.distributions import Law
 from proband.errors import ExperimentError, UnknownNameError
 from proband.instances import Instance
+from proband.vocabulary import FloatArray, IntArray
 
 HORIZON = "horizon"
 Value = int | float | str
@@ -28,6 +29,9 @@ Point = Mapping[str, Value]
 Builder = Callable[[Setting, Point], Agent]
 InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Law]]
 """From a point, a replication's number and its generator to an instance."""
+
+
+Measure = Callable[[Point, str, IntArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,11 @@ class Experiment:
         all other parameters everything is drawn anew.
     per_doubling : int
         Checkpoints for each doubling of t.
+    measure : callable, optional
+        From a point, an agent's name and checkpoints (n,) to the numbers (n,) that are reported, where these are no
+        regret of a simulation.
+    quantity : str
+        What is reported.
 
     Examples
     --------
@@ -136,6 +145,8 @@ class Experiment:
     baselines: tuple[str, ...] = ("explore-then-commit", "doubling")
     shared: frozenset[str] = frozenset()
     per_doubling: int = 4
+    measure: Measure | None = None
+    quantity: str = "regret"
 
     def points(self) -> list[Point]:
         """Return the main point, with every parameter's default, and after it those of the sweeps."""

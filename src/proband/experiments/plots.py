@@ -44,7 +44,8 @@ def _over_time(table: TidyTable, experiment: Experiment, measure: str) -> tuple[
         regrets.append(Curve(agent, t, values.mean(axis=0), _sd(values), f"{slope.slope:.2f}"))
         ratios.append(_ratio(agent, t, values, reference))
     note = f"Slopes are fitted over the last factor {LAST_FACTOR:,} of t."
-    return regrets, ratios, Words(experiment.title, f"{_setting(table, experiment, measure, '')} {note}", baseline)
+    subtitle = f"{_setting(table, experiment, measure, '')} {note}"
+    return regrets, ratios, Words(experiment.title, subtitle, baseline, quantity=experiment.quantity)
 
 
 def _over_parameter(
@@ -86,7 +87,8 @@ def _setting(table: TidyTable, experiment: Experiment, measure: str, varied: str
         f"{'T' if name == HORIZON else name} = {written(value)}" for name, value in main.items() if name != varied
     ]
     replications = len(table.unique("replication"))
-    return f"Cumulative {MEASURE_NAMES.get(measure, measure)}; {', '.join(values)}; {replications} replications."
+    shown = f"Cumulative {MEASURE_NAMES.get(measure, measure)}" if experiment.measure is None else experiment.quantity
+    return f"{shown[0].upper()}{shown[1:]}; {', '.join(values)}; {replications} replications."
 
 
 def written(value: object) -> str:

@@ -175,6 +175,8 @@ def number(value: float) -> str:
 
 
 def _explanation(experiment: Experiment, summaries: Sequence[Summary]) -> str:
+    if experiment.measure is not None:
+        return f"{experiment.quantity.capitalize()} after T rounds, and its ratio to that of the baselines."
     return (
         f"Cumulative pseudo-regret after T subjects over {summaries[0].replications} replications: mean, its "
         f"standard error, standard deviation. Then, for {' and '.join(experiment.baselines)}: the ratio of the mean "

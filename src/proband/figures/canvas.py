@@ -57,7 +57,7 @@ def svg_of(figure: Figure) -> str:
 
     buffer = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": "proband", "svg.fonttype": "none"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
+        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = buffer.getvalue()
     return text[text.index("<svg") :]
 

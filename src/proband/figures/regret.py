@@ -56,12 +56,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class Words:
-    """What is written beside the curves: the title, the line below it, the baseline's name, the parameter."""
+    """What is written beside the curves: title, the line below it, the baseline's name, parameter, what is shown."""
 
     title: str
     subtitle: str
     baseline: str
     parameter: str = ""
+    quantity: str = "regret"
 
 
 def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) -> Figure:
@@ -79,16 +80,22 @@ def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words)
     for n, curve in enumerate(regrets):
         _draw(linear, curve, n)
         _draw(logarithmic, curve, n)
-    _finish(linear, "Cumulative regret: mean ± sd", "subjects t (thousands)", "regret")
+    heading = "Cumulative regret" if words.quantity == "regret" else words.quantity.capitalize()
+    _finish(linear, f"{heading}: mean ± sd", "subjects t (thousands)", words.quantity)
     linear.xaxis.set_major_formatter(lambda x, _: f"{x / 1000:,.0f}")
     linear.yaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
     linear.set_xlim(0, max(curve.x[-1] for curve in regrets))
     linear.set_ylim(0)
     _label_ends(linear, regrets)
-    _finish(logarithmic, "In logarithms, with fitted slopes", "subjects t", "regret")
+    _finish(logarithmic, "In logarithms, with fitted slopes", "subjects t", words.quantity)
     _logarithmic(logarithmic, regrets)
     _draw_ratios(relative, ratios, words)
-    _finish(relative, f"Relative to {_spoken(words.baseline)}: ± standard error", "subjects t", "ratio of mean regrets")
+    _finish(
+        relative,
+        f"Relative to {_spoken(words.baseline)}: ± standard error",
+        "subjects t",
+        f"ratio of mean {words.quantity}s",
+    )
     last = max(curve.x[-1] for curve in regrets)
     for axes in (logarithmic, relative):
         axes.set_xlim(FEWEST if last > 4 * FEWEST else 1, last)

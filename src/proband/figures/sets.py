@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from proband.figures.canvas import FAINT, INK, new_figure
-from proband.planners.plan import Plan
+from proband.planners.plans import Plan
 from proband.policies import follow
 from proband.vocabulary import FloatArray
 
@@ -108,8 +108,10 @@ def draw_map(
         Line2D([], [], marker="o", ls="", markerfacecolor=colours[kind], markeredgecolor=INK, label=f"{kind}: {count}")
         for kind, count in counts.items()
     ]
-    legend = axis.legend(handles=handles, fontsize=SMALL, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    legend.set_title("size: cost of a site", prop={"size": SMALL})
+    axis.legend(
+        handles=handles, title="size: cost of a site", fontsize=SMALL, title_fontsize=SMALL, frameon=False,
+        loc="upper left", bbox_to_anchor=(1.0, 1.0),
+    )  # fmt: skip
     axis.set_title(title, fontsize=11, color=INK, loc="left")
     axis.set_xlabel("km", fontsize=SMALL)
     axis.set_ylabel("km", fontsize=SMALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import proband
 from proband.figures.canvas import FAINT, INK, LINES, new_figure, svg_of
@@ -12,6 +12,7 @@ from proband.figures.tree import draw_tree
 from proband.policies import Tree
 from proband.problem import Problem
 from proband.studies import Summary
+from proband.studies.drift import DriftReport
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,28 +34,14 @@ svg { max-width: 100%; height: auto; }
 """
 
 
-class DriftStanding(Protocol):
-    """What a report says of drift."""
-
-    @property
-    def alarm(self) -> bool:
-        """Whether recent subjects no longer follow what was learned."""
-        ...
-
-    @property
-    def sentence(self) -> str:
-        """The finding in words."""
-        ...
-
-
-def study_report(summary: Summary, problem: Problem, *, tree: Tree | None, drift: DriftStanding) -> str:
+def study_report(summary: Summary, problem: Problem, *, tree: Tree | None, drift: DriftReport) -> str:
     """Return the report of a study as HTML."""
     since = f"{html.escape(summary.agent)}, since {html.escape(summary.created[:16])} UTC"
     parts = [
         f"<h1>{html.escape(summary.study)}</h1>",
         f'<p class="when">{since}; {summary.events:,} events; proband {proband.__version__}</p>',
         _tiles(summary),
-        f'<p class="{"alarm" if drift.alarm else "calm"}">{html.escape(drift.sentence)}</p>',
+        f'<p class="{"alarm" if drift.alarm else "calm"}">{html.escape(str(drift))}</p>',
     ]
     if summary.stretches:
         parts += ["<h2>Cost per subject over time</h2>", svg_of(draw_costs(summary))]

@@ -15,7 +15,7 @@ from proband.planners.greedy import plan_gain, plan_lookahead, plan_myopic
 from proband.planners.layout import layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options, Progress
-from proband.planners.plan import Plan
+from proband.planners.plans import Plan
 from proband.planners.sparse import plan_sparse
 from proband.planners.subset.planner import plan_subset
 from proband.problem import Problem

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from proband.distributions import Discrete, totals
 from proband.errors import StateError
-from proband.planners.plan import Explanation, Plan
+from proband.planners.plans import Explanation, Plan
 from proband.policies import Decider, Node, Tree, follow
 from proband.policies.tree import Alternative
 from proband.problem import Problem

@@ -59,7 +59,9 @@ class World:
         return regret
 
 
-def problem_of(costs: Sequence[float], *, scale: float = 1.0, groups: Sequence[tuple[str, float] | None] = ()) -> Problem:
+def problem_of(
+    costs: Sequence[float] | FloatArray, *, scale: float = 1.0, groups: Sequence[tuple[str, float] | None] = ()
+) -> Problem:
     shared = [*groups, *[None] * (len(costs) - len(groups))]
     return Problem(
         [
@@ -80,7 +82,9 @@ def make_problem() -> Callable[..., Problem]:
 def make_world() -> Callable[..., World]:
     """Return the paper's instance Σ = LLᵀ + I with given or uniform(1, 3) costs, with groups if asked for."""
 
-    def make(rng: np.random.Generator, d: int = 5, *, groups: bool = False, low: float = 1.0, high: float = 3.0) -> World:
+    def make(
+        rng: np.random.Generator, d: int = 5, *, groups: bool = False, low: float = 1.0, high: float = 3.0
+    ) -> World:
         factor = rng.random((d, d))
         costs = rng.uniform(low, high, size=d)
         shared = [("van" if i % 2 else "boat", costs[i] * rng.uniform(0.3, 1)) if i < d - 1 else None for i in range(d)]

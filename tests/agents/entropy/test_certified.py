@@ -45,7 +45,9 @@ def test_it_ends_with_a_true_statement(
     assert world.best()[1] - world.reward(agent.tested) <= 0.1
 
 
-def test_only_one_set_is_left_where_nothing_may_be_lost(make_world: Callable[..., Any], rng: np.random.Generator) -> None:
+def test_only_one_set_is_left_where_nothing_may_be_lost(
+    make_world: Callable[..., Any], rng: np.random.Generator
+) -> None:
     world = make_world(rng, 5)
     agent = Certified(world.problem, epsilon=0.0, mean=0)
     world.play(agent, rng, 20_000)

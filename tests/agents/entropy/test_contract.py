@@ -90,7 +90,12 @@ def test_it_goes_on_after_surprises(
     huge = Records(1e8 * complete)
     same = Records(np.ones((1, 4)), counts=[500])
     nobody = Records(complete[:2], counts=[0, 0])
-    for told in ([nothing, Records(gaps), blank, Records(complete), nobody], [huge, same], [same, same], [blank, blank]):
+    for told in (
+        [nothing, Records(gaps), blank, Records(complete), nobody],
+        [huge, same],
+        [same, same],
+        [blank, blank],
+    ):
         agent = make(world.problem, 120)
         for records in told:
             before = agent.tested, agent.commitment

@@ -147,7 +147,7 @@ def test_a_set_without_an_estimate_is_neither_dropped_nor_best(make_problem: Cal
         ({"sigma": 2.0, "growth": -1.0}, "growth is -1.0; it must be finite and 0 or more"),
     ],
 )
-def test_wrong_values_are_refused(make_problem: Callable[..., Problem], options: dict[str, float], message: str) -> None:
+def test_wrong_values_are_refused(make_problem: Callable[..., Problem], options: dict[str, Any], message: str) -> None:
     with pytest.raises(AgentError, match=message):
         Elimination(make_problem([1.0, 1.0]), **options)
 

@@ -83,7 +83,8 @@ def test_comparisons_drop_what_plain_loops_drop(problem: Problem, rng: np.random
     assert lattice.alive.tolist() == alive
     assert 0 < lattice.alive.sum() < 32
     best = lattice.best(rewards)
-    bound = max(rewards[S] - rewards[best] + (width(S, best) if S != best else 0.0) for S in np.flatnonzero(alive))
+    left = np.flatnonzero(alive).tolist()
+    bound = max(rewards[S] - rewards[best] + (width(S, best) if best != S else 0.0) for S in left)
     assert lattice.bound(rewards, widths, best) == pytest.approx(bound)
 
 
@@ -137,7 +138,9 @@ def test_residuals_of_copies_vanish() -> None:
     assert found[1] == pytest.approx((rows[:, 1] ** 2).sum(), rel=0.2)
 
 
-def test_rules_settle_what_is_clear_and_nothing_else(make_problem: Callable[..., Problem], rng: np.random.Generator) -> None:
+def test_rules_settle_what_is_clear_and_nothing_else(
+    make_problem: Callable[..., Problem], rng: np.random.Generator
+) -> None:
     costs = SetCosts(make_problem([0.2, 4.0, 1.4189, 1.0]))
     rules = Rules(costs, 1.0, Looks(20, 0.1), math.log(0.05))
     nobody, everybody = np.zeros(4, dtype=bool), np.ones(4, dtype=bool)
@@ -151,7 +154,9 @@ def test_rules_settle_what_is_clear_and_nothing_else(make_problem: Callable[...,
     assert not rules.settle(early, nobody, everybody)[0].any()
 
 
-def test_rules_do_not_trust_the_price_of_a_group(make_problem: Callable[..., Problem], rng: np.random.Generator) -> None:
+def test_rules_do_not_trust_the_price_of_a_group(
+    make_problem: Callable[..., Problem], rng: np.random.Generator
+) -> None:
     """A test is dear alone and cheap with its peer: nothing is clear until the peer is settled."""
     scatter = Scatter(range(2), np.zeros(2))
     scatter.add(rng.normal(size=(2000, 2)))

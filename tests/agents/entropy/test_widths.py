@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -22,8 +23,12 @@ from proband.agents.entropy.widths import (
 def test_quantiles_are_those_of_chi_square() -> None:
     for degrees in (1, 7, 300):
         for alpha in (0.3, 1e-3, 1e-9):
-            assert math.exp(log_chi_square_above(degrees, math.log(alpha))) == pytest.approx(stats.chi2.isf(alpha, degrees))
-            assert math.exp(log_chi_square_below(degrees, math.log(alpha))) == pytest.approx(stats.chi2.ppf(alpha, degrees))
+            assert math.exp(log_chi_square_above(degrees, math.log(alpha))) == pytest.approx(
+                stats.chi2.isf(alpha, degrees)
+            )
+            assert math.exp(log_chi_square_below(degrees, math.log(alpha))) == pytest.approx(
+                stats.chi2.ppf(alpha, degrees)
+            )
     assert log_chi_square_above(0, -1.0) == math.inf
     assert log_chi_square_below(0, -1.0) == -math.inf
 
@@ -41,7 +46,7 @@ def test_looks_grow_and_are_found_again() -> None:
     looks = Looks(12, 0.1)
     counts = [looks.count(j) for j in range(60)]
     assert counts[0] == 12
-    assert all(b == max(a + 1, math.ceil(1.1 * a)) for a, b in zip(counts, counts[1:], strict=False))
+    assert all(b == max(a + 1, math.ceil(1.1 * a)) for a, b in itertools.pairwise(counts))
     for n in range(12, 500):
         j = looks.floor(n)
         assert looks.count(j) <= n < looks.count(j + 1) == looks.after(n)
@@ -64,7 +69,9 @@ def test_chernoff_widths_are_the_minimum_over_orders() -> None:
     orders = np.arange(1, 24) / 2
     for a, b in ((2, 0), (0, 3), (2, 1), (1, 1)):
         below, above = [low - common - j for j in range(a)], [high - common - j for j in range(b)]
-        best = min((log_inverse + cumulant(below, -s) + cumulant(above, s)) / s for s in orders if s < (low - common - a) / 2)
+        best = min(
+            (log_inverse + cumulant(below, -s) + cumulant(above, s)) / s for s in orders if s < (low - common - a) / 2
+        )
         assert best - 1e-8 <= widths[a, b] - (a - b) * math.log(30) <= best + 0.01
 
 
@@ -85,7 +92,7 @@ def test_widths_around_a_set_are_those_of_pairs() -> None:
 
 
 def pivots(rng: np.random.Generator, low: int, high: int, sizes: tuple[int, int, int], n: int) -> np.ndarray:
-    """Draw P_B − P_A in unit one: A on the first `low` of `high` rounds of correlated measurements, B on all of them."""
+    """Draw P_B − P_A: A on the first `low` of `high` rounds of correlated measurements, B on all of them."""
     common, a, b = sizes
     k = common + a + b
     factor = rng.random((k, k)) + 0.3 * np.eye(k)
@@ -97,7 +104,9 @@ def pivots(rng: np.random.Generator, low: int, high: int, sizes: tuple[int, int,
         for members, weight in (([*both, *tests], sign), (both, -sign)):
             part = rows[:, :rounds][:, :, members]
             scatters = np.einsum("nri,nrj->nij", part, part)
-            total += weight * (np.linalg.slogdet(scatters)[1] - np.linalg.slogdet(covariance[np.ix_(members, members)])[1])
+            total += weight * (
+                np.linalg.slogdet(scatters)[1] - np.linalg.slogdet(covariance[np.ix_(members, members)])[1]
+            )
     return total
 
 

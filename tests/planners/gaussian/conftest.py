@@ -28,11 +28,11 @@ def posterior(line: Line, mask: int) -> tuple[float, FloatArray]:
         line.covariance[np.ix_(known, known)], rcond=1e-11, hermitian=True
     )
     rest = line.covariance - given @ line.covariance[known]
-    variance = line.weights @ rest @ line.weights
+    variance = float(line.weights @ rest @ line.weights)
     own, joint = np.diag(rest), rest @ line.weights
     informative = own > 1e-9 * np.diag(line.covariance)
     steps = np.where(informative, np.abs(joint) / np.sqrt(np.where(informative, own, 1.0)), 0.0)
-    total = line.weights @ line.covariance @ line.weights
+    total = float(line.weights @ line.covariance @ line.weights)
     return (variance if variance > 1e-12 * total else 0.0), np.where(steps**2 > 1e-12 * total, steps, 0.0)
 
 

@@ -107,7 +107,7 @@ def follow(line: Line, act: Callable[[IntArray, FloatArray], IntArray], x: Float
 
 def subjects(rng: np.random.Generator, line: Line, n: int) -> FloatArray:
     shares, directions = np.linalg.eigh(line.covariance)
-    return rng.normal(size=(n, line.d)) @ (directions * np.sqrt(np.maximum(shares, 0))).T
+    return np.asarray(rng.normal(size=(n, line.d)) @ (directions * np.sqrt(np.maximum(shares, 0))).T)
 
 
 @pytest.mark.parametrize("seed", range(5))

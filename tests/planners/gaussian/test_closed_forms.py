@@ -42,7 +42,7 @@ class Nested:
         gain = line.covariance[:, known] @ np.linalg.inv(line.covariance[np.ix_(known, known)])
         rest = line.covariance - gain @ line.covariance[known]
         steps = [abs(rest[i] @ line.weights) / rest[i, i] ** 0.5 if not mask >> i & 1 else 0.0 for i in range(line.d)]
-        return max(line.weights @ rest @ line.weights, 0.0) ** 0.5, steps
+        return max(float(line.weights @ rest @ line.weights), 0.0) ** 0.5, steps
 
     def value(self, mask: int, mean: float, accuracy: float = 1e-7) -> float:
         sd, steps = self.after[mask]
@@ -55,11 +55,12 @@ class Nested:
                 if self.after[child][0] < 1e-7:
                     value = float(self.envelope.expectation(mean, steps[i])[0])
                 else:
-                    value = mean_of(
-                        lambda e, c=child, s=steps[i]: self.value(c, mean + s * e, accuracy / 100), accuracy
-                    )
+                    value = mean_of(self.after_step(child, mean, steps[i], accuracy / 100), accuracy)
                 best = max(best, value - float(self.line.costs[i]))
         return best
+
+    def after_step(self, mask: int, mean: float, step: float, accuracy: float) -> Callable[[float], float]:
+        return lambda e: self.value(mask, mean + step * e, accuracy)
 
 
 def mean_of(function: Callable[[float], float], accuracy: float = 1e-9) -> float:

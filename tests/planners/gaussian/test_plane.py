@@ -114,6 +114,35 @@ def test_scores_that_are_tests_are_nested_quadrature() -> None:
     assert solution.value == pytest.approx(nested(problem, 0, problem.mean_z), abs=1e-4)
 
 
+def by_brute_force(problem: Plane, mask: int, means: FloatArray) -> FloatArray:
+    """Return values of states (k, 2) after a set by sums over evenly spaced outcomes, all in turn: shape (k,)."""
+    covariance, steps = posterior(problem, mask)
+    best = problem.reward.expectation(means, covariance).max(axis=1)
+    epsilon = np.linspace(-6.0, 6.0, 181)
+    weights = np.exp(-(epsilon**2) / 2) / np.exp(-(epsilon**2) / 2).sum()
+    for i in problem.tests:
+        child = mask | 1 << int(i)
+        if child == mask:
+            continue
+        if posterior(problem, child)[0].any():
+            after = (means[:, None] + epsilon[:, None] * steps[i]).reshape(-1, 2)
+            values = by_brute_force(problem, child, after).reshape(len(means), -1) @ weights
+        else:
+            values = problem.reward.expected_maximum(means, covariance)
+        best = np.maximum(best, values - problem.costs[i])
+    return np.asarray(best)
+
+
+@pytest.mark.parametrize("reward", [BOTH, MIXED])
+def test_three_tests_are_brute_force(reward: PiecewisePlane) -> None:
+    problem = plane(reward)
+    solution = solve_plane(problem)
+    assert solution.value == pytest.approx(by_brute_force(problem, 0, problem.mean_z[None])[0], abs=2e-4)
+    means = problem.mean_z + np.outer(np.linspace(-2.5, 2.5, 8), posterior(problem, 0)[1][1])
+    found = solution.values(np.full(8, 0b010), means)
+    np.testing.assert_allclose(found, by_brute_force(problem, 0b010, means), atol=1e-3)
+
+
 def on_first(reward: PiecewiseLinear) -> PiecewisePlane:
     """Return the reward of one score as one of two, the second of which does not count."""
     slopes = np.stack([reward.slopes, np.zeros_like(reward.slopes)], axis=-1)[:, :, None]

@@ -128,7 +128,7 @@ def test_the_same_line_gives_the_same_numbers() -> None:
     assert one.value == other.value
     assert one.error == other.error
     assert all(
-        np.array_equal(a, b)
+        np.array_equal(np.asarray(a), np.asarray(b))
         for first, second in zip(one.levels, other.levels, strict=True)
         for a, b in zip(first.panels, second.panels, strict=True)
     )

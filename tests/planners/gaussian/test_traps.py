@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from scipy import integrate, special
 from proband.piecewise import PiecewiseLinear
 from proband.planners.gaussian import Line, LineSolution, solve_line
 from proband.planners.gaussian.basis_kernel import NODES, curvature_of, on_grid, series, tail_of
-from proband.planners.gaussian.panels import new_functions, new_pieces
+from proband.planners.gaussian.expectation_kernel import NOT_YET
+from proband.planners.gaussian.panels import Panels, new_edges, new_functions, new_pieces
+from proband.planners.gaussian.sampling_kernel import expected_losses, off_at_switches
+from proband.planners.gaussian.solve import settings_for
 from proband.planners.gaussian.switches_kernel import split_panel
 from proband.vocabulary import FloatArray
 
@@ -53,12 +57,15 @@ def test_an_action_that_wins_only_between_samples_is_found(depth: float, at: flo
     assert [end for end, _ in found] == pytest.approx([end for end, _ in expected], abs=1e-6)
 
 
-def test_an_action_that_wins_only_at_a_switch_of_two_others_is_found() -> None:
-    up, down = np.polynomial.Polynomial([0.0, 1.0]), np.polynomial.Polynomial([0.0, -1.0])
-    third = np.polynomial.Polynomial([-1e-4])  # the smaller of the two others peaks at 0, and only there is above it
-    found = pieces_of(down + 0.3, up + 0.3, third + 0.3)
+@pytest.mark.parametrize("at", [0.0, 0.031, -0.873])
+@pytest.mark.parametrize("depth", [1e-2, 1e-4, 1e-7])
+def test_an_action_that_wins_only_at_a_switch_of_two_others_is_found(at: float, depth: float) -> None:
+    """The smaller one of two lines peaks where they cross, and only there a third is smaller."""
+    up = np.polynomial.Polynomial([0.3 - at, 1.0])
+    down = np.polynomial.Polynomial([0.3 + at, -1.0])
+    found = pieces_of(down, up, np.polynomial.Polynomial([0.3 - depth]))
     assert [winner for _, winner in found] == [1, 2, 0]
-    assert [end for end, _ in found] == pytest.approx([-1e-4, 1e-4, 1.0], abs=1e-9)
+    assert [end for end, _ in found] == pytest.approx([at - depth, at + depth, 1.0], abs=1e-9)
 
 
 def test_three_crossings_in_one_cell_are_found() -> None:
@@ -103,6 +110,11 @@ def test_a_test_that_pays_only_at_the_cusp_is_found(tolerance: float, margin: fl
         assert solution.actions(zeros, means).tolist() == [1, 0, 0, 0, 0, 0, 2]
 
 
+def weighed(loss: Callable[[float], float]) -> Callable[[float], float]:
+    """Return a loss times the normal density."""
+    return lambda e: float(loss(e)) * math.exp(-e * e / 2) / math.sqrt(2 * math.pi)
+
+
 def small_step(rho: float, costs: tuple[float, float], tolerance: float) -> LineSolution:
     """A test that reveals z, and one that tells next to nothing of it."""
     return solve_line(Line([[1.0, rho], [rho, 1.0]], [1.0, 0.0], 0.0, costs, RIGHT_OR_WRONG), tolerance=tolerance)
@@ -119,14 +131,29 @@ def test_a_small_step_sees_the_switches_of_its_child(rho: float, tolerance: floa
     def after(mean: float) -> float:
         marks = [(k - mean) / rho for k in (-edge, 0.0, edge)]
         ends = [-9.0, *(k for k in marks if abs(k) < 9), 9.0]
-        loss = lambda e: min(price, special.ndtr(-abs(mean + rho * e) / sd))  # noqa: E731
-        weigh = lambda e: loss(e) * math.exp(-e * e / 2) / math.sqrt(2 * math.pi)  # noqa: E731
+        weigh = weighed(lambda e: min(price, special.ndtr(-abs(mean + rho * e) / sd)))
         return sum(integrate.quad(weigh, a, b, epsabs=1e-12)[0] for a, b in itertools.pairwise(ends))
 
     means = np.concatenate([edge + rho * np.linspace(-4, 4, 9), [0.0, 0.3, -edge, 1.7]])
     exact = np.array([1 - min(price, special.ndtr(-abs(m)), after(m)) for m in means])
     found = solution.values(np.zeros(len(means), dtype=np.int64), means)
     assert np.abs(found - exact).max() <= solution.error
+
+
+def test_what_hides_between_the_nodes_is_seen_at_the_switches_of_the_child() -> None:
+    """A narrow dip of the child's loss and a small step: all nodes of a panel miss it, and its series looks fine."""
+    settings, room = settings_for(1e-7), np.empty((9, 16))
+    level = np.array([[0.1], [0.05], [0.1]]) * np.ones(16)
+    child = Panels(
+        np.array([-1.0, 1.43, 1.45]), np.array([1.43, 1.45, 4.0]), level, np.array([1, 0, 1], dtype=np.int16)
+    )
+    edges = new_edges(1)
+    edges.steps[0], edges.prices[0], edges.made[0] = 0.003, 0.0, NOT_YET
+    losses, coefficients = np.empty(16), np.empty(16)
+    expected_losses(child, settings, edges, 0, 1.5 + 1.5 * NODES, room, losses)
+    series(losses, coefficients)
+    assert tail_of(coefficients) < settings.tail
+    assert off_at_switches(child, settings, edges, 0, coefficients, 0.0, 3.0, room) > 0.02
 
 
 def test_a_test_of_no_use_now_may_be_of_use_later() -> None:
@@ -141,8 +168,7 @@ def test_a_test_of_no_use_now_may_be_of_use_later() -> None:
         0.04
     )  # beyond it, deciding after the first test loses less than the second costs
     step = 0.5**0.5
-    loss = lambda e: min(0.04, special.ndtr(-abs(0.1 + step * e) / step))  # noqa: E731
-    weigh = lambda e: loss(e) * math.exp(-e * e / 2) / math.sqrt(2 * math.pi)  # noqa: E731
+    weigh = weighed(lambda e: min(0.04, special.ndtr(-abs(0.1 + step * e) / step)))
     ends = [-9.0, (-edge - 0.1) / step, (edge - 0.1) / step, 9.0]
     mean = sum(integrate.quad(weigh, a, b, epsabs=1e-13)[0] for a, b in itertools.pairwise(ends))
     assert solution.value == pytest.approx(1 - 0.03 - mean, abs=1e-10)

@@ -6,8 +6,8 @@ once the block is there. With v the variances given the set and the block so far
 
     gain(block) = λ/2 · Σ log(2πe·v) − cost of the block.
 
-The sum of m logarithms of χ² spreads √m times as much as one, so the expected improvement of a block of m tests is taken
-to be √m times that of one test with the gain divided by √m: exact for m = 1, an approximation otherwise.
+The sum of m logarithms of χ² spreads √m times as much as one, so the expected improvement of a block of m tests is
+taken to be √m times that of one test with the gain divided by √m: exact for m = 1, an approximation otherwise.
 """
 
 from __future__ import annotations
@@ -54,12 +54,13 @@ def closed_blocks(
     degrees : float
         k.
     """
-    opened = set(costs.group[inside].tolist())
+    opened = {-1, *costs.group[inside].tolist()}
     blocks = {}
     for n, i in enumerate(others):
-        group = int(costs.group[i])
-        peers = [m for m, j in enumerate(others) if costs.group[j] == group and j != i]
-        if group >= 0 and group not in opened and peers:
+        if costs.group[i] in opened:
+            continue
+        peers = [m for m, j in enumerate(others) if costs.group[j] == costs.group[i] and j != i]
+        if peers:
             blocks[i] = _grown(costs, scale, others, squares / degrees, n, peers)
     return blocks
 

@@ -118,11 +118,21 @@ def in_order(block: list[Records]) -> tuple[FloatArray, IntArray]:
     rows = np.vstack([records.outcomes for records in block])
     counts = np.concatenate([records.counts for records in block])
     rows, counts = rows[counts > 0], counts[counts > 0]
-    order = np.lexsort(rows.T[::-1])
+    order = _order(rows)
     rows, counts = rows[order], counts[order]
     new = np.ones(len(rows), dtype=np.bool_)
     new[1:] = ((rows[1:] != rows[:-1]) & ~(np.isnan(rows[1:]) & np.isnan(rows[:-1]))).any(axis=1)
     return rows[new], np.add.reduceat(counts, np.flatnonzero(new)) if len(rows) else counts
+
+
+def _order(rows: FloatArray) -> IntArray:
+    """Return an order of the rows that does not depend on how they came; by one test where its values differ."""
+    known = np.flatnonzero(~np.isnan(rows).any(axis=0))
+    if len(known):
+        order = np.argsort(rows[:, known[0]], kind="stable")
+        if (np.diff(rows[order, known[0]]) > 0).all():
+            return order
+    return np.lexsort(rows.T[::-1])
 
 
 def checked_share(name: str, value: float) -> float:

@@ -1,7 +1,7 @@
 """Maximum-entropy sampling at the least regret, without a certificate: nested testing by expected improvement.
 
 The measured set E only shrinks, so every past round holds it and one scatter matrix suffices. After a first look at
-max(12, d/4) rounds, at numbers t that grow by 10 %:
+max(12, d/4) rounds, at numbers t that grow by 7 %:
 
 * the incumbent S is found by additions, removals and exchanges from the empty set, with at most a third as many tests
   as rounds; once more with its degrees of freedom, from the scatter over t − |S| + 1;
@@ -27,7 +27,7 @@ from proband.agents.entropy.blocks import Block, closed_blocks
 from proband.agents.entropy.improvement import expected_addition, expected_exchange
 from proband.agents.entropy.rivals import Rivals
 from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive
-from proband.agents.entropy.rules import LOG_TWO_PI_E
+from proband.agents.entropy.rules import LOG_TWO_PI_E, solve
 from proband.agents.entropy.scatter import Scatter
 from proband.errors import AgentError
 from proband.problem import Problem
@@ -35,6 +35,8 @@ from proband.vocabulary import FloatArray, IntArray
 
 FEWEST = 12
 """Rounds before the first look."""
+LEAST_AHEAD = 30_000
+"""Without a horizon, so many rounds at least are expected to come."""
 NOTHING_CERTIFIED = (
     "This agent certifies nothing: it may have dropped a useful test. Use the certified agent for a statement that "
     "holds with a given probability."
@@ -51,12 +53,13 @@ class Thrifty(SetAgent):
     horizon : int, optional
         T, the expected number of rounds. If more come, the agent plays on.
     ahead : float, default 4
-        Without a horizon, `ahead` times as many rounds as there were are expected to come.
-    caution : float, default 3
+        Without a horizon, `ahead` times as many rounds as there were are expected to come, and 30,000 at least: what
+        is dropped early is dropped for good.
+    caution : float, default 2
         h: how much more than its expected improvement a test is thought to be worth.
     mean : array_like of shape (d,), optional
         The mean of the measurements, where it is known; estimated by default, which costs one round.
-    growth : float, default 0.1
+    growth : float, default 0.07
         By which share the number of rounds grows from look to look.
 
     Attributes
@@ -84,9 +87,9 @@ class Thrifty(SetAgent):
         *,
         horizon: int | None = None,
         ahead: float = 4.0,
-        caution: float = 3.0,
+        caution: float = 2.0,
         mean: ArrayLike | None = None,
-        growth: float = 0.1,
+        growth: float = 0.07,
     ) -> None:
         super().__init__(problem)
         if horizon is not None and (horizon != int(horizon) or horizon < 1):
@@ -112,45 +115,55 @@ class Thrifty(SetAgent):
         return max(1, math.ceil(self.growth * self.t)) if self.tested else FOREVER
 
     def _look(self) -> None:
-        incumbent, others = self._incumbent()
-        kept = incumbent
-        if others:
-            worth, price, _ = self._improvements(incumbent, others)
-            to_come = self.ahead * self.t if self.horizon is None else max(self.horizon - self.t, 0)
-            stay = self.caution * worth * to_come > price * self.t
-            kept = incumbent + [i for i, stays in zip(others, stay, strict=True) if stays]
+        nobody = np.zeros(self.problem.d, dtype=np.bool_)
+        rivals = Rivals(self.scatter, self.costs, self.scale, nobody, self.flags(self.scatter.sites))
+        start = rivals.climb(max_size=self._most)
+        incumbent, others, worth, price = self._incumbent(rivals, start, 1 + int(self.costs.group.max()))
+        stay = self.caution * worth * self._to_come() > price * self.t
+        kept = incumbent + [i for i, stays in zip(others, stay, strict=True) if stays]
         self.best, self.tested = tuple(incumbent), tuple(sorted(kept))
         if len(kept) < len(self.scatter.sites):
             self.scatter = self.scatter.restrict(self.tested)
 
-    def _incumbent(self) -> tuple[list[int], list[int]]:
-        """Return the set that seems best, and the other tests that are measured and vary."""
-        nobody = np.zeros(self.problem.d, dtype=np.bool_)
-        rivals = Rivals(self.scatter, self.costs, self.scale, nobody, self.flags(self.scatter.sites))
-        degrees, most = self.scatter.degrees, max(1, self.scatter.degrees // 3)
-        incumbent: list[int] = rivals.climb(max_size=most)
-        others: list[int] = []
-        for _ in range(2 + int(self.costs.group.max())):  # each group may open once
-            incumbent = rivals.climb(incumbent, max_size=most, unit=degrees - len(incumbent) + 1)
-            others = [int(i) for i in rivals.tests if i not in incumbent]
-            blocks = self._improvements(incumbent, others)[2].values() if others else ()
-            paying = [b for b in blocks if b.gain > 0 and len(incumbent) + len(b.tests) <= most]
-            if not paying:
-                break
-            incumbent = sorted([*incumbent, *max(paying, key=lambda b: b.gain).tests])
-            others = [i for i in others if i not in incumbent]
-        return incumbent, others
+    @property
+    def _most(self) -> int:
+        """How many tests the incumbent may have."""
+        return max(1, self.scatter.degrees // 3)
+
+    def _to_come(self) -> float:
+        """Return how many rounds are expected to come."""
+        if self.horizon is not None:
+            return max(self.horizon - self.t, 0)
+        return max(self.ahead * self.t, LEAST_AHEAD)
+
+    def _incumbent(
+        self, rivals: Rivals, start: list[int], closed: int
+    ) -> tuple[list[int], list[int], FloatArray, FloatArray]:
+        """Return the set that seems best, the other tests that vary, their expected improvements and their prices.
+
+        While a block of a closed group pays, it is taken in and the search goes on, `closed` times at most.
+        """
+        incumbent = rivals.climb(start, max_size=self._most, unit=self.scatter.degrees - len(start) + 1)
+        others = [int(i) for i in rivals.tests if i not in incumbent]
+        worth, price, blocks = self._improvements(incumbent, others)
+        paying = [b for b in blocks.values() if b.gain > 0 and len(incumbent) + len(b.tests) <= self._most]
+        if paying and closed:
+            wider = sorted([*incumbent, *max(paying, key=lambda b: b.gain).tests])
+            return self._incumbent(rivals, wider, closed - 1)
+        return incumbent, others, worth, price
 
     def _improvements(self, inside: list[int], others: list[int]) -> tuple[FloatArray, FloatArray, dict[int, Block]]:
         """Return the expected improvement by each other test, what measuring it costs a round, and closed blocks."""
         at, out = np.searchsorted(self.scatter.sites, inside), np.searchsorted(self.scatter.sites, others)
         matrix, degrees = self.scatter.matrix, self.scatter.degrees - len(inside)
-        precision = np.linalg.pinv(matrix[np.ix_(at, at)], hermitian=True)
+        precision = solve(matrix[np.ix_(at, at)], np.eye(len(at)))
         across = matrix[np.ix_(at, out)]
         slopes = precision @ across
         given = matrix[np.ix_(out, out)] - across.T @ slopes
         squares = np.maximum(np.diagonal(given), 1e-12 * matrix[out, out])
-        gain = self.scale / 2 * (LOG_TWO_PI_E + np.log(squares / degrees)) - self.costs.rises(self.flags(inside))[others]
+        gain = (
+            self.scale / 2 * (LOG_TWO_PI_E + np.log(squares / degrees)) - self.costs.rises(self.flags(inside))[others]
+        )
         blocks = closed_blocks(self.costs, self.scale, inside, others, given, degrees)
         size = np.sqrt([len(blocks[i].tests) if i in blocks else 1 for i in others])
         gain = np.array([blocks[i].gain if i in blocks else g for i, g in zip(others, gain, strict=True)])

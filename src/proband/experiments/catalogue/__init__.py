@@ -1,7 +1,7 @@
 """The experiments by name, one file each."""
 
 from proband.experiments.catalogue.easy import EASY
-from proband.experiments.catalogue.entropy import ENTROPY_LARGE, PAPER_ENTROPY
+from proband.experiments.catalogue.entropy import ENTROPY_LARGE, ENTROPY_WIDTHS, PAPER_ENTROPY
 from proband.experiments.catalogue.gaussian import GAUSSIAN_ETC, GAUSSIAN_QUALITY_CONTROL
 from proband.experiments.catalogue.horizon import HORIZONS
 from proband.experiments.catalogue.lower_bound_many import LOWER_BOUND_MANY
@@ -20,6 +20,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "gaussian-etc": GAUSSIAN_ETC,
     "gaussian-quality-control": GAUSSIAN_QUALITY_CONTROL,
     "paper-entropy": PAPER_ENTROPY,
+    "entropy-widths": ENTROPY_WIDTHS,
     "entropy-large": ENTROPY_LARGE,
 }
 """Name to experiment."""

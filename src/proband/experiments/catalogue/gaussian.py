@@ -1,8 +1,9 @@
 """Learning with measured outcomes: Algorithm 3's growth with T, and quality control end to end.
 
-``gaussian-etc`` draws laws of four measurements from a factor model; a part is good if a weighted score lies within its
-limits. Explore-Then-Commit is told the condition number σ and explores ⌊σ² T^(2/3)⌋ subjects; laws are drawn until σ² lies
-below `largest`, for otherwise it would explore for ever. ``gaussian-quality-control`` is the example ``bolts-measured``.
+``gaussian-etc`` draws laws of four measurements from a factor model; a part is good if a weighted score lies within
+its limits. Explore-Then-Commit is told the condition number σ and explores ⌊σ² T^(2/3)⌋ subjects; laws are drawn
+until σ lies below `largest`, for otherwise it would explore for ever. ``gaussian-quality-control`` is the example
+``bolts-measured``.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ from proband.rewards import Piece, Projection, Score
 from proband.vocabulary import Test
 
 TESTS = 4
-COSTS = (0.01, 0.02, 0.03, 0.06)
-NOISE = (0.35, 0.6)
-PARAMETERS = {"largest": Parameter(6.0, "σ of a law is at most this, σ its condition number", float)}
+COSTS = (0.01, 0.02, 0.03, 0.2)
+LOADINGS = (0.45, 0.65)
+NOISE = (0.5, 0.6)
+PARAMETERS = {"largest": Parameter(4.0, "σ of a law is at most this, σ its condition number", float)}
 
 
 def draw_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:
     """Draw a law whose condition number is at most `largest`; the score is the last measurement."""
     largest = float(point["largest"])
     while True:
-        loadings = rng.uniform(0.35, 0.75, size=TESTS)
+        loadings = rng.uniform(*LOADINGS, size=TESTS)
         covariance = np.outer(loadings, loadings) + np.diag(rng.uniform(*NOISE, size=TESTS))
         law = Gaussian(rng.normal(0.0, 0.2, size=TESTS), covariance)
         if law.condition_number <= largest:
@@ -48,8 +50,8 @@ def part(sd: float) -> Problem:
     limit = 1.2 * sd
     pieces = [
         Piece("ship", 1.0, when={"size": (-limit, limit)}),
-        Piece("ship", -1.0, when={"size": (None, -limit)}),
-        Piece("ship", -1.0, when={"size": (limit, None)}),
+        Piece("ship", -2.0, when={"size": (None, -limit)}),
+        Piece("ship", -2.0, when={"size": (limit, None)}),
     ]
     tests = [Test(f"gauge {n + 1}", cost, outcomes=None) for n, cost in enumerate(COSTS)]
     return Problem(tests, ["ship", "scrap"], Projection([Score("size", {f"gauge {TESTS}": 1.0})], pieces), name="Part")
@@ -90,10 +92,10 @@ GAUSSIAN_ETC = Experiment(
     "from every subject need instead.",
     instance=draw_instance,
     agents=(Entrant("explore-then-commit", KnowingSigma()), *registered(("greedy", "leaf-completion"))),
-    horizon=2**16,
+    horizon=2**18,
     replications=10,
     parameters=PARAMETERS,
-    sweeps={"horizon": tuple(2**n for n in (10, 12, 14, 16))},
+    sweeps={"horizon": tuple(2**n for n in (12, 14, 16, 18))},
     baselines=("explore-then-commit",),
     shared=frozenset({"horizon"}),
 )
@@ -101,8 +103,8 @@ GAUSSIAN_ETC = Experiment(
 GAUSSIAN_QUALITY_CONTROL = Experiment(
     name="gaussian-quality-control",
     title="Quality control by measurement",
-    shows="Six correlated measurements of a bolt, limits on one of them: the paper's agent (with ⌊T^(2/3)⌋ explored, for its "
-    "own length ⌊σ² T^(2/3)⌋ exceeds T here), doubling around it, and agents that learn from every subject.",
+    shows="Six correlated measurements of a bolt, limits on one of them: the paper's agent (⌊T^(2/3)⌋ explored, for "
+    "its own length ⌊σ² T^(2/3)⌋ exceeds T here), and agents that learn from every subject.",
     instance=make_bolts,
     agents=(
         Entrant("explore-then-commit", Exploring()),

@@ -47,7 +47,7 @@ def panel_at(low: FloatArray, high: FloatArray, m: float) -> Any:
 
 
 @kernel
-def value_at(panels: Panels, panel: int, m: float, room: FloatArray) -> float:
+def value_at(panels: Panels, panel: int, m: float, room: FloatArray) -> Any:
     """Return r at m inside a panel."""
     series(panels.values[panel], room[3])
     low, high = panels.low[panel], panels.high[panel]

@@ -55,8 +55,8 @@ def load_plan(path: str | os.PathLike[str]) -> GaussianPlan:
         content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         if content.get("format") != FORMAT or content.get("schema") != SCHEMA:
             raise PolicyError(
-                f"format is {content.get('format')!r}, schema {content.get('schema')!r}; this version reads {FORMAT!r}, "
-                f"schema {SCHEMA}; write the policy again"
+                f"format is {content.get('format')!r}, schema {content.get('schema')!r}; this version reads "
+                f"{FORMAT!r}, schema {SCHEMA}; write the policy again"
             )
         fields = problem_files.from_dict(content["problem"])
         problem = Problem(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)

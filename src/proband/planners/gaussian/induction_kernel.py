@@ -103,8 +103,9 @@ def solve_interval(
             height -= 1
             a, b = stack[height]
             n = sample_panel(instance, level, settings, edges, functions, done, deviation, a, b, room)
-            last = b - a < NARROWEST * deviation or height + 2 > len(stack) or count + 64 > len(found.low)
-            if not last and not is_resolved(level, settings, edges, functions, n, done, a, b, room):
+            last = b - a < NARROWEST * max(deviation, abs(a)) or height + 2 > len(stack) or count + 64 > len(found.low)
+            resolved = is_resolved(level, settings, edges, functions, n, done, deviation, a, b, room)
+            if not last and not resolved:
                 middle = 0.5 * (a + b)
                 stack[height, 0], stack[height, 1] = middle, b
                 stack[height + 1, 0], stack[height + 1, 1] = a, middle

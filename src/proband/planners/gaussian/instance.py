@@ -13,7 +13,8 @@ h_y(z) ≤ A + B·(k − z) on its left; then, u standard deviations to the righ
 
     ρ_y ≤ A·Q(u) + B·τ·(φ(u) − u·Q(u)),
 
-which falls in u: beyond some u the loss is below any given bound, and needs no grid.
+which falls in u: beyond some u the loss is below any given bound, and needs no grid. (Around turns a million prior
+deviations away nothing is solved: deciding at once is taken for best there.)
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ from proband.vocabulary import FloatArray, IntArray
 
 NO_SPREAD = 1e-14
 """Eigenvalues of the correlations below this, for each test, are rounding."""
+
+
+FARTHEST = 1e6
+"""Turns farther than this from the prior mean, in prior deviations, are left out: no subject gets there."""
 
 
 class Instance(NamedTuple):
@@ -93,7 +98,7 @@ def standardise(line: Line) -> tuple[Instance, Units]:
         cut.intercepts[best, pieces] - cut.intercepts,
         cut.slopes[best, pieces] - cut.slopes,
     )
-    turning = np.flatnonzero(np.diff(best)) if len(best) > 1 else np.zeros(0, dtype=np.int64)
+    turning = np.flatnonzero((np.diff(best) != 0) & (np.abs(losses.knots) <= FARTHEST))
     scale = _scale(losses, best, turning)
     losses = PiecewiseLinear(losses.knots, losses.intercepts / scale, losses.slopes / scale)
     prices = np.array([line.costs[line.tests], line.group_costs[line.tests]]) / scale

@@ -13,7 +13,7 @@ from proband.piecewise import PiecewiseLinear
 from proband.planners.gaussian.plane import PlaneSolution
 from proband.planners.gaussian.solution import LineSolution
 from proband.planners.options import Options
-from proband.planners.plan import Explanation, Plan
+from proband.planners.plans import Explanation, Plan
 from proband.policies import ProjectionDecider
 from proband.policies.tree import Alternative
 from proband.problem import Problem

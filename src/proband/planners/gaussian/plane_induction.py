@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from proband.piecewise_plane import expect_many
 from proband.planners.gaussian.plane_instance import Instance, condition_on_sets
-from proband.planners.gaussian.plane_kernel import expect_losses
+from proband.planners.gaussian.plane_kernel import expect_losses, nodes_along
 from proband.planners.gaussian.plane_tables import (
     P,
     Table,
@@ -35,6 +35,10 @@ BoolArray = NDArray[np.bool_]
 
 AT_REST = 1e-14
 """A mean whose variance is below this does not move: rounding."""
+OUTSET = 1e-9
+"""Means this close to the prior one, in prior deviations, are where a subject starts."""
+CLOSEST = 0.03
+"""Spacing of the ε in an integral over two of them."""
 LARGEST_SPACING = 0.35
 """Of the ε in an integral: then a Gaussian of variance 1 is summed to rounding."""
 
@@ -85,12 +89,8 @@ class Sets:
         if done.bit_count() < self.most:
             for i, peers in enumerate(self.instance.peers):
                 if not done >> i & 1:
-                    yield (
-                        i,
-                        done | 1 << i,
-                        float(self.instance.prices[1 if done & peers else 0, i]),
-                        self.steps[done, i],
-                    )
+                    price = float(self.instance.prices[1 if done & peers else 0, i])
+                    yield i, done | 1 << i, price, self.steps[done, i]
 
     def revealed(self, done: int) -> bool:
         """Return whether a set leaves nothing unknown about z."""
@@ -116,16 +116,54 @@ class Induction:
         """Return the loss of every action at points (k, 2) after a set, decisions first: shape (n + m, k).
 
         It is infinite for tests that cannot follow, and, unless `every` one is asked for, for those that cost more than
-        deciding at once loses.
+        deciding at once loses. Before anything is known, it is computed two tests ahead, past the grid of the first.
         """
         instance = self.sets.instance
         n, m = len(instance.surfaces.heights), len(instance.peers)
         losses = np.full((n + m, len(points)), np.inf)
         losses[:n] = self.stopping_losses(done, points)
         worst = np.full(len(points), np.inf) if every else losses[:n].min(axis=0)
+        outset = done == 0 and bool((np.abs(points) < OUTSET).all())
         for i, child, price, step in self.sets.children(done):
-            losses[n + i] = self.after(child, points, price < worst, price, step)
+            if not outset:
+                losses[n + i] = self.after(child, points, price < worst, price, step)
+            elif (price < worst).any():
+                losses[n + i] = price + self._two_ahead(child, step)
         return losses
+
+    def _two_ahead(self, child: int, step: FloatArray) -> float:
+        """Return E r(step·ε) from the best actions after a set, not from its own table."""
+        table, rule = self.tables[child], self.rule
+        if table is None:
+            return 0.0
+        spacing = rule.spacing(step) / 4
+        epsilon, weights = nodes_along(table, np.zeros(2), step, reach=rule.reach, spacing=spacing)
+        return float(weights @ self.action_losses(child, np.outer(epsilon, step)).min(axis=0))
+
+    def loss_on_arrival(self) -> float:
+        """Return what a new subject loses against perfect information, before anything is known.
+
+        What is known on arrival moves the mean of z by first·ε + second·ε', where `second` is along the second score.
+        """
+        first, second = self.sets.instance.arrival_steps
+        table, reach = self.tables[0], self.rule.reach
+        if table is None:
+            return 0.0
+        if not (first.any() or second.any()):
+            return float(self.action_losses(0, np.zeros((1, 2))).min())
+        both = bool(second.any())
+        spacing = max(self.rule.spacing(np.concatenate([first, second])) / 2, CLOSEST if both else CLOSEST / 10)
+        points, weights = [], []
+        jumping = first * [1, not both]  # what the second step is averaged over is smooth in the second score
+        for epsilon, weight in zip(
+            *nodes_along(table, np.zeros(2), jumping, reach=reach, spacing=spacing), strict=True
+        ):
+            start = epsilon * first
+            inner, shares = nodes_along(table, start, second, reach=reach, spacing=spacing)
+            points.append(start + np.outer(inner, second))
+            weights.append(weight * shares)
+        losses = self.action_losses(0, np.concatenate(points)).min(axis=0)
+        return float(np.concatenate(weights) @ losses)
 
     def stopping_losses(self, done: int, points: FloatArray) -> FloatArray:
         """Return what each decision loses at points (k, 2) after a set, shape (n, k)."""

@@ -60,6 +60,14 @@ class Instance(NamedTuple):
     origin: FloatArray
     units: FloatArray
 
+    @property
+    def arrival_steps(self) -> tuple[FloatArray, FloatArray]:
+        """Two steps whose independent multiples make what is known on arrival; the second changes score 2 only."""
+        v1, v12, v2 = self.arrival
+        first = np.array([math.sqrt(v1), v12 / math.sqrt(v1)] if v1 > 0 else [0.0, math.sqrt(v2)])
+        rest = v2 - first[1] ** 2
+        return first, np.array([0.0, math.sqrt(rest) if rest > ROUNDING * v2 else 0.0])
+
 
 def standardise(plane: Plane) -> Instance:
     """Return a plane in standard units."""

@@ -125,14 +125,13 @@ def expect_losses(
 
 
 def nodes_along(
-    table: Table, step: FloatArray, *, alone: bool, reach: float, spacing: float
+    table: Table, start: FloatArray, step: FloatArray, *, reach: float, spacing: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights for E f(step·ε), for the function f that remains of a table.
-
-    f is smooth along the second axis, unless this step is `alone`: cuts of that axis matter only then.
-    """
-    cuts = [(table.cuts_1, step[0])] + ([(table.cuts_2, step[1])] if alone else [])
-    ends = np.concatenate([[-reach, reach], *(cut / s for cut, s in cuts if s != 0)])
+    """Return nodes ε and weights for E f(start + step·ε), for a function f that may jump at the cuts of a table."""
+    if not step.any():
+        return np.zeros(1), np.ones(1)
+    cuts = [(c - x) / s for c, x, s in zip((table.cuts_1, table.cuts_2), start, step, strict=True) if s != 0]
+    ends = np.concatenate([[-reach, reach], *cuts])
     ends = np.unique(ends[np.abs(ends) <= reach])
     pieces = [np.linspace(a, b, 2 + int((b - a) / (5 * spacing))) for a, b in pairwise(ends)]
     ends = np.unique(np.concatenate(pieces))

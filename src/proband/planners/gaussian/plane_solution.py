@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from proband.errors import StateError
 from proband.piecewise_plane import expect_many
 from proband.planners.gaussian.plane_induction import Induction
-from proband.planners.gaussian.plane_kernel import nodes_along
 from proband.planners.gaussian.plane_problem import Plane
 from proband.vocabulary import FloatArray, IntArray
 
@@ -27,8 +25,8 @@ class PlaneSolution:
 
     A state is a set of tests done, as bits (those known on arrival always among them), and the posterior mean of z.
     Deciding and perfect information are exact; what a test is worth is integrated along its line over the losses kept
-    for the sets with one test more. Means farther from the prior mean than `induction.rule.reach` standard deviations
-    are treated as on the boundary of this range, near which the plan decides at once.
+    for the sets with one test more. These reach as far as the tests done can move the mean, `induction.rule.reach`
+    standard deviations each way. Beyond, and for means that the tests cannot lead to, the plan looks one test ahead.
 
     Attributes
     ----------
@@ -65,7 +63,7 @@ class PlaneSolution:
         """Expected reward minus costs of a new subject: the mean over what is known on arrival."""
         instance = self.induction.sets.instance
         best = expect_many(instance.surfaces, np.zeros((1, 2)), instance.prior, self.plane.reward.n + 1)[0, -1]
-        return float(best - loss_on_arrival(self.induction))
+        return float(best - self.induction.loss_on_arrival())
 
     def values(self, masks: ArrayLike, means: ArrayLike) -> FloatArray:
         """Return the value of each state: sets of tests (n,), posterior means of z (n, 2)."""
@@ -155,23 +153,3 @@ def _alike(sets: IntArray) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     """Yield each different set and where it occurs."""
     for done in np.unique(sets):
         yield int(done), sets == done
-
-
-def loss_on_arrival(induction: Induction) -> float:
-    """Return what a new subject loses against perfect information, before anything is known.
-
-    What is known on arrival moves the mean of z by first·ε + second·ε', where `second` changes the second score only.
-    """
-    v1, v12, v2 = induction.sets.instance.arrival
-    if v1 == 0 and v2 == 0:
-        return float(induction.action_losses(0, np.zeros((1, 2))).min())
-    if induction.tables[0] is None:
-        return 0.0
-    first = np.array([math.sqrt(v1), v12 / math.sqrt(v1)] if v1 > 0 else [0.0, math.sqrt(v2)])
-    second = np.array([0.0, math.sqrt(max(v2 - first[1] ** 2, 0.0))])
-    rule, alone = induction.rule, second[1] == 0
-    epsilon, weights = nodes_along(
-        induction.tables[0], first, alone=alone, reach=rule.reach, spacing=rule.spacing(first) / 2
-    )
-    points = epsilon[:, None] * first
-    return float(weights @ induction.after(0, points, np.ones(len(points), dtype=np.bool_), 0.0, second))

@@ -31,6 +31,9 @@ from proband.planners.gaussian.instance import Instance
 from proband.planners.gaussian.panels import Edges, Functions, Level, Panels, Settings, child_panels
 from proband.vocabulary import FloatArray
 
+ULP = 5e-16
+"""Relative rounding error of a mean, with some reserve."""
+
 SMALL_STEP = 0.2
 """With a step below this share of a panel, the child's switches may hide between the nodes."""
 
@@ -123,39 +126,54 @@ def keep_relevant(functions: Functions, n: int, room: FloatArray) -> Any:
 
 
 @kernel
-def hides_switches(
+def off_at_switches(
     panels: Panels, settings: Settings, edges: Edges, test: int, coefficients: FloatArray,
     low: float, high: float, room: FloatArray,
-) -> bool:  # fmt: skip
-    """Whether a test with a small step has another loss than its polynomial says, at a switch of its child."""
+) -> float:  # fmt: skip
+    """Return how far the polynomial of a test with a small step is from its loss at the switches of its child."""
     if edges.steps[test] >= SMALL_STEP * (high - low):
-        return False
+        return 0.0
+    largest = 0.0
     for p in range(1, len(panels.low)):
         mean = panels.low[p]
         if low < mean < high and panels.actions[p] != panels.actions[p - 1]:
             room[7, 0] = mean
             expected_losses(panels, settings, edges, test, room[7, :1], room, room[7, 1:2])
-            if abs(room[7, 1] - at(coefficients, (2 * mean - low - high) / (high - low))) > settings.tail:
-                return True
-    return False
+            largest = max(largest, abs(room[7, 1] - at(coefficients, (2 * mean - low - high) / (high - low))))
+    return largest
+
+
+@kernel
+def noise(values: FloatArray, mean: float, scale: float) -> float:
+    """Return how far rounding of means can move a loss that changes over some scale of means."""
+    if scale == 0.0:
+        return 0.0
+    highest = 0.0
+    for j in range(N):
+        highest = max(highest, abs(values[j]))
+    return ULP * abs(mean) / scale * highest
 
 
 @kernel
 def is_resolved(
-    level: Level, settings: Settings, edges: Edges, functions: Functions, n: int, done: int,
+    level: Level, settings: Settings, edges: Edges, functions: Functions, n: int, done: int, deviation: float,
     low: float, high: float, room: FloatArray,
 ) -> bool:  # fmt: skip
-    """Whether the polynomials of n functions on a panel are accurate."""
+    """Whether the polynomials of n functions on a panel are accurate, as far as rounding permits."""
+    m, farthest = len(edges.prices), max(abs(low), abs(high))
     for f in range(n):
-        if functions.tails[f] > settings.tail:
+        scale = edges.steps[functions.codes[f]] if functions.codes[f] < m else deviation
+        if functions.tails[f] > settings.tail + noise(functions.values[f], farthest, scale):
             return False
+    resolved = True
     for f in range(n):
         test = functions.codes[f]
-        if test < len(edges.prices):
+        if test < m:
             panels = child_panels(level, done | (1 << test))
-            if hides_switches(panels, settings, edges, test, functions.series[f], low, high, room):
-                return False
-    return True
+            off = off_at_switches(panels, settings, edges, test, functions.series[f], low, high, room)
+            functions.tails[f] = max(functions.tails[f], off)
+            resolved &= off <= settings.tail + noise(functions.values[f], farthest, edges.steps[test])
+    return resolved
 
 
 @kernel

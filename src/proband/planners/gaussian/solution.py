@@ -40,6 +40,16 @@ class LineSolution:
         may cost.
     seconds : float
         What solving took.
+
+    Examples
+    --------
+    >>> from proband.planners.gaussian import solve_line
+    >>> reward = PiecewiseLinear([0.0], [[1.0, 0.0], [0.0, 1.0]], np.zeros((2, 2)))
+    >>> solution = solve_line(Line([[1.0]], [1.0], 0.0, [0.2], reward))
+    >>> solution.values([0, 0, 1], [0.0, 2.0, 2.0]).round(4), solution.actions([0, 0, 1], [0.0, 2.0, 2.0])
+    (array([0.8   , 0.9772, 1.    ]), array([0, 2, 2]))
+    >>> solution.action_values(0, 0.0).round(4), solution.error < 1e-6
+    (array([0.8, 0.5, 0.5]), True)
     """
 
     line: Line

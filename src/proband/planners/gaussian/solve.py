@@ -162,7 +162,8 @@ class _Induction:
         """Solve all levels; yields how many sets are done, and how many there are."""
         total, solved, cores = sum(map(len, self.sets)), 0, os.cpu_count() or 1
         below = self._level(Panels(np.zeros(0), np.zeros(0), np.zeros((0, N)), np.zeros(0, dtype=np.int16)))
-        with ThreadPoolExecutor(cores) as threads:
+        threads = ThreadPoolExecutor(cores)
+        try:
             for sets in self.sets[::-1]:
                 shares = _shares(sets, cores)
                 solve = partial(self._solve, below, not self.levels)
@@ -173,6 +174,8 @@ class _Induction:
                     yield solved, total
                 below = self._keep(sets, found)
                 self._check_memory(solved, total)
+        finally:
+            threads.shutdown(cancel_futures=True)  # also where an interrupt, or the caller, ends it early
 
     def _solve(self, below: Level, final: bool, sets: IntArray) -> Share:
         late = time.perf_counter() > self.deadline

@@ -103,7 +103,7 @@ def crossing(first: FloatArray, second: FloatArray, left: float, right: float, t
 
 
 @kernel
-def cross_once(first: FloatArray, second: FloatArray, left: float, right: float) -> bool:
+def cross_once(first: FloatArray, second: FloatArray, left: float, right: float) -> Any:
     """Whether a difference is surely monotone in a cell of angles: its mean slope exceeds what curvature can undo."""
     x0, x1 = -math.cos(left), -math.cos(right)
     change = at(first, x1) - at(second, x1) - at(first, x0) + at(second, x0)

@@ -10,7 +10,7 @@ from proband.errors import PlanError, StateError
 from proband.planners.arrays import prices_of
 from proband.planners.evaluation import set_reward
 from proband.planners.options import Options
-from proband.planners.plan import Explanation, Plan
+from proband.planners.plans import Explanation, Plan
 from proband.planners.subset.solve import SubsetSolution, solve_subset
 from proband.policies import FixedSet
 from proband.policies.tree import Alternative
@@ -82,8 +82,8 @@ def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> S
         )
     if options.max_tests is not None or options.budget is not None:
         raise PlanError(
-            f"max_tests is {options.max_tests} and budget is {options.budget}; the subset planner weighs entropy against "
-            "costs; ask proband.planners.subset.solve_subset for a set of a given size"
+            f"max_tests is {options.max_tests} and budget is {options.budget}; the subset planner weighs entropy "
+            "against costs; ask proband.planners.subset.solve_subset for a set of a given size"
         )
     prices = prices_of(problem)
     solution = solve_subset(

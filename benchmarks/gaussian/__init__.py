@@ -1,0 +1,1 @@
+"""The Gaussian planner beside what one would use instead."""

@@ -1,0 +1,55 @@
+"""Live studies, measured: processes on one SQLite file beside Optuna, and a log of a million events.
+
+Run with ``python -m benchmarks.studies`` in the repository's root. Results go to ``docs/benchmarks/``, those of a quick
+run to ``out/benchmarks``.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.studies import report
+
+ROOT = Path(__file__).parents[2]
+PAIRS = {1: 1_000, 8: 4_000, 32: 10_000}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a few minutes: a tenth of everything, report under out/")
+    parser.add_argument("--redraw", action="store_true", help="write the report again from the last results")
+    parser.add_argument("--folder", help="where the files of the studies lie while they are measured", default=None)
+    arguments = parser.parse_args()
+    results = ROOT / "out" / ("studies-quick.json" if arguments.quick else "studies.json")
+    folder = ROOT / ("out/benchmarks" if arguments.quick else "docs/benchmarks")
+    if not arguments.redraw:
+        with tempfile.TemporaryDirectory(dir=arguments.folder or ROOT / "out") as scratch:
+            kept = measure(scratch, share=10 if arguments.quick else 1)
+        results.write_text(json.dumps(kept, indent=1))
+    folder.mkdir(parents=True, exist_ok=True)
+    report.write(folder, json.loads(results.read_text()))
+    print(f"wrote {folder.relative_to(ROOT)}/studies.md and .png")
+
+
+def measure(scratch, share):
+    """Measure everything, or a share of it."""
+    from benchmarks.studies import long_log, machine, stations
+
+    kept = {"about": machine.describe(scratch), "stations": []}
+    for processes, pairs in PAIRS.items():
+        for kind in ("proband", "optuna"):
+            seconds = 600 if kind == "proband" else 60 // share
+            row = stations.measure(kind, processes, pairs // share, seconds, scratch)
+            kept["stations"].append(row)
+            print(
+                f"{kind}, {processes} processes: {row['rate']:.1f} a second, {row['errors']} errors",
+                flush=True, file=sys.stderr,
+            )  # fmt: skip
+    kept["long"] = long_log.measure(1_000_000 // share, scratch, tell=lambda text: print(text, file=sys.stderr))
+    return kept
+
+
+if __name__ == "__main__":
+    main()

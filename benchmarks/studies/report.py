@@ -1,0 +1,113 @@
+"""From what was measured to ``studies.md``."""
+
+import textwrap
+
+LEAST = 200
+"""Asks and tells a second that 8 processes are to reach."""
+
+
+def write(folder, kept):
+    """Write the page and the picture."""
+    from benchmarks.studies import figure
+
+    figure.draw(folder / "studies.png", kept["stations"], LEAST)
+    parts = [INTRODUCTION, targets(kept), stations(kept["stations"]), long_log(kept["long"]), conditions(kept)]
+    (folder / "studies.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+INTRODUCTION = """# Live studies beside Optuna
+
+One run of `python -m benchmarks.studies`: processes that share one SQLite file, and a log of a million events.
+
+![Asks and tells a second against the number of processes, for proband and Optuna](studies.png)"""
+
+
+def targets(kept):
+    eight, many = find(kept, "proband", 8), find(kept, "proband", 32)
+    long = {row["what"]: row["seconds"] for row in kept["long"]["rows"]}
+    replayed = long["fold all events"] + long["teach the agent all subjects"]
+    opened = long["open with a snapshot"]
+    rows = [
+        ("ask + tell a second, 8 processes", f"{LEAST} or more", f"{eight['rate']:.0f}", eight["rate"] >= LEAST),
+        (
+            f"{many['done']:,} ask + tell, 32 processes",
+            "no error shown",
+            f"{many['errors']} errors, {many['recorded']:,} recorded, replay "
+            + ("equal" if not many["differences"] else "**differs**"),
+            not many["errors"] and many["recorded"] == many["done"] and not many["differences"],
+        ),
+        (f"{kept['long']['events']:,} events replay", "under 60 s", f"{replayed:.1f} s", replayed < 60),
+        (f"a study of {kept['long']['subjects']:,} subjects opens", "under 5 s", f"{opened:.2f} s", opened < 5),
+    ]
+    said = {True: "yes", False: "**no**"}
+    return "## What was to be shown\n\n" + table(
+        ("", "aim", "this run", "met"), [(*row[:3], said[bool(row[3])]) for row in rows]
+    )
+
+
+def stations(rows):
+    cells = [
+        (
+            row["processes"], row["kind"], f"{row['rate']:.0f}", f"{row['done']:,} in {row['seconds']:.0f} s",
+            f"{row['slowest']:.2f} s", row["errors"] or "none", f"{row['recorded']:,}",
+            row.get("left_running", "–"),
+        )
+        for row in rows
+    ]  # fmt: skip
+    header = ("processes", "", "ask + tell a second", "done", "slowest pair", "errors", "recorded", "left running")
+    said = {row["commonest"] for row in rows if row["commonest"]}
+    return "\n\n".join(
+        [
+            "## Processes on one file",
+            paragraph("""proband treats bolts with the default agent: nine tests, prices, a plan that is learned on
+                the way; a pair is one `ask`, with the value of every alternative, and one `tell`. Arrivals and
+                decisions are written, too, and take their time, but are not counted. Every event is synced to the disk
+                before it is acknowledged. Optuna's pair is `study.ask()` and `study.tell(trial, 1.0)` of a trial
+                without parameters, with its random sampler: nothing but the two calls. Both use SQLite as they
+                come."""),
+            table(header, cells),
+            *(["Optuna's commonest error: " + "; ".join(f"`{each}`" for each in sorted(said)) + "."] if said else []),
+        ]
+    )
+
+
+def long_log(long):
+    cells = [(row["what"], f"{row['seconds']:.2f} s") for row in long["rows"]]
+    return "\n\n".join(
+        [
+            f"## A log of {long['events']:,} events",
+            paragraph(f"""{long["subjects"]:,} finished bolts of one station, default agent, in one SQLite file.
+                Folding reads the store, checks every hash and the chain, parses the JSON and applies the events.
+                Working out all advice again asks the {long["policies"]} policies that were met for all
+                {long["advices"]:,} advices: {long["differences"]} differ. The process took
+                {long["memory"] / 2**30:.1f} GiB at most."""),
+            table(("", "time"), cells),
+        ]
+    )
+
+
+def conditions(kept):
+    about = kept["about"]
+    return "\n".join(
+        [
+            "## Conditions",
+            "",
+            f"* {about['date']}: {about['machine']}; load average before the run {about['load']}.",
+            f"* Writing and syncing 4 KiB took {1e3 * about['sync']:.1f} ms.",
+            f"* {about['versions']}.",
+            "* Every process is a program of its own and begins when all are ready. Optuna is stopped after a minute.",
+        ]
+    )
+
+
+def find(kept, kind, processes):
+    return next(row for row in kept["stations"] if (row["kind"], row["processes"]) == (kind, processes))
+
+
+def table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in cells) + " |" for cells in lines)
+
+
+def paragraph(text):
+    return textwrap.fill(" ".join(text.split()), 118, break_on_hyphens=False)

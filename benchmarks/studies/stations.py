@@ -1,0 +1,74 @@
+"""Processes on one SQLite file: proband's and Optuna's, ask and tell, side by side."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+WORKER = Path(__file__).with_name("worker.py")
+
+
+def measure(kind, processes, pairs, seconds, folder):
+    """Let processes share an amount of asks and tells; return how many were done, in which time, with which errors."""
+    path = Path(folder) / f"{kind}-{processes}.db"
+    url = f"sqlite:///{path}"
+    PREPARE[kind](url)
+    share = -(-pairs // processes)
+    workers = [
+        subprocess.Popen(
+            [sys.executable, str(WORKER), kind, url, str(number), str(share), str(seconds)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for number in range(processes)
+    ]  # fmt: skip
+    for worker in workers:
+        worker.stdout.readline()
+    for worker in workers:
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    found = [json.loads(worker.communicate()[0].splitlines()[-1]) for worker in workers]
+    took = max(each["ended"] for each in found) - min(each["began"] for each in found)
+    done = sum(each["done"] for each in found)
+    errors = Counter(error for each in found for error in each["errors"])
+    row = {
+        "kind": kind, "processes": processes, "done": done, "seconds": took, "rate": done / took,
+        "slowest": max(each["slowest"] for each in found), "errors": sum(errors.values()),
+        "commonest": errors.most_common(1)[0][0] if errors else None, "fewest": min(each["done"] for each in found),
+    }  # fmt: skip
+    return row | CHECK[kind](url)
+
+
+def prepare_proband(url):
+    from proband.instances import INSTANCES
+    from proband.studies import Study
+
+    Study.create(INSTANCES["bolts"]().problem, name="bolts", store=url).close()
+
+
+def prepare_optuna(url):
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    optuna.create_study(study_name="bolts", storage=url)
+
+
+def check_proband(url):
+    """The log must hold exactly what was acknowledged, and its replay must be equal."""
+    from proband.studies import Study
+
+    with Study.open("bolts", store=url, replan="never") as study:
+        events = study.verify().length
+        told = sum(event.kind == "observed" for event in study.events())
+        return {"events": events, "recorded": told, "differences": len(study.replay().differences)}
+
+
+def check_optuna(url):
+    import optuna
+
+    states = Counter(trial.state.name for trial in optuna.load_study(study_name="bolts", storage=url).trials)
+    return {"recorded": states["COMPLETE"], "left_running": states["RUNNING"]}
+
+
+PREPARE = {"proband": prepare_proband, "optuna": prepare_optuna}
+CHECK = {"proband": check_proband, "optuna": check_optuna}

@@ -1,0 +1,185 @@
+"""A study as a file: every entry of its log, one line each, lossless.
+
+The first line says which study it is, how long its log, and the hash of its last entry. Every other line is the body of
+one entry, exactly as it was hashed: the SHA-256 of line n + 1 is the `previous` of line n + 2, so that the chain can be
+checked without this library.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from proband.errors import StudyError, StudyExistsError, TamperedError
+from proband.studies.events import FORMAT, canonical, digest, linked
+from proband.studies.fold import folded
+from proband.studies.inbox import inbox_of
+from proband.studies.stores.contract import Entry, Store
+from proband.studies.stores.registry import open_store
+
+KIND = "proband study"
+BATCH = 20_000
+
+
+class Verified(NamedTuple):
+    """A log that is whole: its length, and the hash of its last entry, which vouches for all of it."""
+
+    length: int
+    hash: str
+
+
+def read_entries(store: Store, study: str, *, after: int = 0) -> Iterator[Entry]:
+    """Yield the entries of a study, a batch at a time."""
+    while True:
+        entries = store.read(study, after, BATCH)
+        yield from entries
+        if len(entries) < BATCH:
+            return
+        after = entries[-1].number
+
+
+def verify(entries: Iterable[Entry], *, length: int | None = None, hash: str | None = None) -> Verified:
+    """Check a log from its first entry to its last; with the length and hash of an earlier look, also for its tail.
+
+    Raises
+    ------
+    TamperedError
+        Naming the first entry that was altered, reordered or dropped.
+    """
+    last = Verified(0, "")
+    for entry, event in linked(entries):
+        last = Verified(event.number, entry.hash)
+        if event.number == length and hash is not None and entry.hash != hash:
+            raise TamperedError(
+                f"entry {length} has the hash {entry.hash[:12]}..., and had {hash[:12]}... when it was looked at "
+                "before; this entry or an earlier one was altered, with all later hashes; compare with an export"
+            )
+    if length is not None and last.length < length:
+        raise TamperedError(
+            f"entry {last.length + 1} is missing: the log had {length} entries and has {last.length}; its end was "
+            "dropped; import an earlier export"
+        )
+    return last
+
+
+def export_study(store: Store, study: str, path: str | os.PathLike[str]) -> Verified:
+    """Write a study's log as JSON lines, after checking it; the file appears when it is complete."""
+    found = verify(read_entries(store, study))
+    target = Path(path)
+    scratch = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        with scratch.open("w", encoding="utf-8", newline="\n") as file:
+            head = {"format": FORMAT, "kind": KIND, "study": study, "length": found.length, "hash": found.hash}
+            file.write(canonical(head) + "\n")
+            for entry in read_entries(store, study):
+                if entry.number <= found.length:
+                    file.write(entry.body + "\n")
+        scratch.replace(target)
+    except OSError as error:
+        raise StudyError(f"{path}: it cannot be written ({error.strerror}); check the path and the disk") from error
+    finally:
+        scratch.unlink(missing_ok=True)
+    return found
+
+
+def read_export(path: str | os.PathLike[str]) -> tuple[str, Iterator[Entry]]:
+    """Return the name of an exported study, and its entries as they are read; they are to be verified."""
+    about = _head(path)
+    return str(about["study"]), _entries(path)
+
+
+def verify_export(path: str | os.PathLike[str]) -> Verified:
+    """Check an exported study from its first entry to its last."""
+    about = _head(path)
+    found = verify(_entries(path), length=about["length"], hash=about["hash"])
+    if found.length != about["length"]:
+        raise TamperedError(f"{path}: it has {found.length} entries, and its first line says {about['length']}")
+    return found
+
+
+def import_study(path: str | os.PathLike[str], *, store: Store | str) -> Verified:
+    """Copy an exported study into a store: the same log, hash by hash; what is there already is not added again.
+
+    Parameters
+    ----------
+    path : path
+        A file that :meth:`proband.studies.Study.export` wrote.
+    store : Store or str
+        Or its URL.
+
+    Raises
+    ------
+    StudyExistsError
+        If another log has this name there.
+    """
+    found = verify_export(path)
+    study, entries = read_export(path)
+    folded(entries)
+    target = open_store(store) if isinstance(store, str) else store
+    try:
+        with suppress(StudyExistsError):
+            target.create(study, next(_entries(path)))
+        with target.exclusive(study):
+            _append_missing(path, target, study)
+    finally:
+        if isinstance(store, str):
+            target.close()
+    return found
+
+
+def differs_from(entries: Iterable[Entry], others: Iterable[Entry]) -> int | None:
+    """Return the number of the first entry in which two logs differ; None if one is the beginning of the other."""
+    return next((ours.number for ours, theirs in zip(entries, others, strict=False) if ours != theirs), None)
+
+
+def _append_missing(path: str | os.PathLike[str], store: Store, study: str) -> None:
+    number = differs_from(_entries(path), read_entries(store, study))
+    if number is not None:
+        raise StudyExistsError(
+            f"{path}: the store has another study {study!r}, which differs from entry {number} on; two logs are never "
+            "mixed; import into another store"
+        )
+    here = store.length(study)
+    missing = itertools.islice(_entries(path), here, None)
+    while batch := list(itertools.islice(missing, BATCH)):
+        store.append(study, batch, batch[0].number - 1)
+    inbox_of(store, study).forget()
+
+
+def _head(path: str | os.PathLike[str]) -> dict[str, Any]:
+    try:
+        with Path(path).open("rb") as file:
+            about = json.loads(file.readline())
+        if about.get("kind") != KIND:
+            raise ValueError(f"its first line is no {KIND!r}")
+    except OSError as error:
+        raise StudyError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise StudyError(f"{path}: it is no exported study ({error}); give a file that proband wrote") from error
+    if about.get("format") != FORMAT:
+        raise StudyError(
+            f"{path}: it is of format {about.get('format')!r}; this version reads {FORMAT}; install a newer proband"
+        )
+    if {"study", "length", "hash"} - about.keys():
+        raise StudyError(f"{path}: its first line is incomplete; give a file that proband wrote")
+    return dict(about)
+
+
+def _entries(path: str | os.PathLike[str]) -> Iterator[Entry]:
+    with Path(path).open("rb") as file:
+        for n, line in enumerate(file):
+            if n:
+                try:
+                    body = line.removesuffix(b"\n").decode()
+                    key = str(json.loads(body)["key"])
+                except (ValueError, KeyError, TypeError, RecursionError) as error:
+                    raise TamperedError(
+                        f"{path}: line {n + 1} is no event ({error}); compare with another copy"
+                    ) from error
+                yield Entry(n, key, digest(body), body)

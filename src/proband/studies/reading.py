@@ -1,0 +1,164 @@
+"""What a study can tell: its subjects, a summary, tables, what was learned, and the log itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from proband.errors import StudyError, TamperedError
+from proband.policies import Tree
+from proband.studies import acting, exchange
+from proband.studies.drift import DEFAULT_ALPHA, DriftReport, drift
+from proband.studies.events import Event, unseal
+from proband.studies.exchange import Verified
+from proband.studies.founding import make_agent
+from proband.studies.ledger import Observation
+from proband.studies.office import Office
+from proband.studies.replay import Replayed, replay
+from proband.studies.spreadsheets import Rows, table_of, write_rows
+from proband.studies.stores.contract import Entry
+from proband.studies.subject import OPEN, Subject, status_of, subject_of
+from proband.studies.summary import Summary, summarise
+from proband.vocabulary import Policy, Records
+
+
+class Reading(Office):
+    """The side of a study that tells; see :class:`proband.studies.Study`."""
+
+    def policy(self) -> Policy:
+        """Return the policy that a newcomer would get."""
+        self._check_open()
+        return self._tutor.current().policy
+
+    def tree(self, *, depth: int | None = None) -> Tree:
+        """Return what was learned as a decision tree: the plan of the present policy, without its exploration."""
+        self._check_open()
+        plan = acting.base(self._tutor.current().policy)
+        if not hasattr(plan, "tree"):
+            raise StudyError(
+                f"study {self._journal.study!r} has no plan yet: its first subjects are tested alike, to learn from "
+                "them; go on until the agent has planned"
+            )
+        tree: Tree = plan.tree(depth=depth)
+        return tree
+
+    def subject(self, name: str) -> Subject:
+        """Return a subject by its name."""
+        self._refresh()
+        with self._journal.lock:
+            return subject_of(self._journal.ledger, self._journal.ledger.row_of(name))
+
+    def subjects(self, *, open: bool | None = None) -> list[Subject]:
+        """Return the subjects in order of arrival: all, the open ones, or those that are not."""
+        self._refresh()
+        with self._journal.lock:
+            ledger = self._journal.ledger
+            rows = list(ledger.open) if open else range(len(ledger.columns))
+            return [subject_of(ledger, i) for i in rows if open is None or (status_of(ledger, i) == OPEN) == open]
+
+    def summary(self, *, exploration: bool = True, drift: bool = True) -> Summary:
+        """Return the study at a glance.
+
+        Parameters
+        ----------
+        exploration, drift : bool
+            Whether to say what is still to be explored, which needs a plan, and to check for drift, which looks at
+            every outcome; both may take a while in a long study.
+        """
+        self._refresh()
+        published = self._tutor.current() if exploration else None
+        drifted = self.drift() if drift else None
+        with self._journal.lock:
+            return summarise(
+                self._journal.ledger,
+                self._journal.now(),
+                published=published,
+                drift=drifted,
+                trouble=self._tutor.trouble,
+            )
+
+    def drift(self, *, alpha: float = DEFAULT_ALPHA) -> DriftReport:
+        """Check whether the outcomes since the last restart still follow one law (:mod:`proband.studies.drift`).
+
+        Parameters
+        ----------
+        alpha : float
+            The false-alarm rate.
+        """
+        return drift(self._journal.ledger.problem, self.observations(), alpha=alpha)
+
+    def records(self) -> Records:
+        """Return what is known of the finished subjects, voided ones left out, in the order of their decisions."""
+        self._refresh()
+        with self._journal.lock:
+            columns = self._journal.ledger.columns
+            done = np.array([i for i in self._journal.ledger.order if not columns.voided[i]], dtype=np.int64)
+            return Records(columns.rows[done], None, columns.chance[done])
+
+    def table(self) -> Rows:
+        """Return one dictionary for each subject, in order of arrival: outcomes by test, and what became of it."""
+        self._refresh()
+        with self._journal.lock:
+            return table_of(self._journal.ledger)
+
+    def write_table(self, path: str | os.PathLike[str]) -> None:
+        """Write the table of subjects (.csv or .parquet)."""
+        write_rows(path, self.table())
+
+    def observations(self) -> list[Observation]:
+        """Return every outcome since the last restart with what was known of its subject before, in order."""
+        self._refresh()
+        with self._journal.lock:
+            return list(self._journal.ledger.observations())
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """Yield the events after a position, from the store."""
+        self._check_open()
+        yield from map(unseal, self._entries(after))
+
+    def verify(
+        self, *, length: int | None = None, hash: str | None = None, export: str | os.PathLike[str] | None = None
+    ) -> Verified:
+        """Prove that no entry was altered, reordered or dropped; raise :class:`TamperedError` at the first that was.
+
+        Parameters
+        ----------
+        length, hash : int and str, optional
+            What an earlier look returned: then the end of the log is vouched for, too.
+        export : path, optional
+            An earlier export: then every entry is compared with it.
+        """
+        self._check_open()
+        found = exchange.verify(self._entries(), length=length, hash=hash)
+        if export is not None:
+            kept = exchange.verify_export(export)
+            number = exchange.differs_from(self._entries(), exchange.read_export(export)[1])
+            if number is not None or kept.length > found.length:
+                raise TamperedError(
+                    f"entry {number or found.length + 1} is not the one of {export}; it was altered or dropped since; "
+                    "import the export into another store and compare"
+                )
+        return found
+
+    def replay(self) -> Replayed:
+        """Work out again, from the log alone, everything that was advised."""
+        self._check_open()
+        ledger = self._journal.ledger
+        return replay(
+            self._entries(),
+            lambda: make_agent(ledger.problem, ledger.founding),
+        )
+
+    def export(self, path: str | os.PathLike[str]) -> Verified:
+        """Write the whole log as JSON lines, lossless (:mod:`proband.studies.exchange`)."""
+        self._check_open()
+        return exchange.export_study(self._journal.store, self._journal.study, path)
+
+    def _entries(self, after: int = 0) -> Iterator[Entry]:
+        return exchange.read_entries(self._journal.store, self._journal.study, after=after)
+
+    def _refresh(self) -> None:
+        self._check_open()
+        self._journal.catch_up()

@@ -1,0 +1,100 @@
+"""What a store is: studies as append-only logs of opaque entries, durable before acknowledged.
+
+A store knows nothing of events: an entry is a number, an idempotency key, a hash and a text. Correctness rests on two
+unique keys, (study, number) and (study, key): whoever loses a race gets :class:`~proband.errors.ConflictError`, reads
+what the others wrote, and tries again. :meth:`Store.exclusive` lets writers queue instead of racing; it is a courtesy
+that throughput rests on, not correctness.
+
+Every method but `create` and `studies` raises :class:`~proband.errors.UnknownStudyError` for a study that does not
+exist, and every one raises :class:`~proband.errors.StoreError` when the store cannot be read or written: then nothing
+was acknowledged, though a write may have been recorded, which its key will show. A store serves any number of threads,
+and children that are forked.
+
+Conformance is checked by :func:`proband.testing.check_store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol, runtime_checkable
+
+
+class Entry(NamedTuple):
+    """One line of a log.
+
+    Attributes
+    ----------
+    number : int
+        1, 2, ... without gaps.
+    key : str
+        Idempotency key, unique within the study.
+    hash : str
+        Of the body, in hexadecimal digits.
+    body : str
+        What happened, as canonical JSON.
+    """
+
+    number: int
+    key: str
+    hash: str
+    body: str
+
+
+@runtime_checkable
+class Store(Protocol):
+    """Logs of studies, by name."""
+
+    @property
+    def url(self) -> str:
+        """How this store is opened again, without secrets."""
+        ...
+
+    def create(self, study: str, first: Entry) -> None:
+        """Begin a log with its first entry; raise :class:`~proband.errors.StudyExistsError` if there is one."""
+        ...
+
+    def studies(self) -> list[str]:
+        """Return the names of all studies, sorted."""
+        ...
+
+    def length(self, study: str) -> int:
+        """Return the number of entries of a study; raise :class:`~proband.errors.UnknownStudyError` if unknown."""
+        ...
+
+    def read(self, study: str, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """Return the entries numbered after + 1, after + 2, ..., at most `limit` of them."""
+        ...
+
+    def find(self, study: str, key: str) -> Entry | None:
+        """Return the entry with an idempotency key."""
+        ...
+
+    def append(self, study: str, entries: Sequence[Entry], expected: int) -> None:
+        """Add entries numbered expected + 1, ... all or none; they are durable when this returns.
+
+        Raises
+        ------
+        ConflictError
+            If the log has not exactly `expected` entries, or has one of the keys.
+        """
+        ...
+
+    def exclusive(self, study: str) -> AbstractContextManager[None]:
+        """Hold off other writers of the study: until the first append in the block, or its end, no other gets in.
+
+        An append in the block is durable when it returns, so a database may have to give up its lock with it.
+        """
+        ...
+
+    def cached(self, study: str, name: str) -> bytes | None:
+        """Return what was kept under a name by :meth:`keep`; None if nothing was, or it was cleared."""
+        ...
+
+    def keep(self, study: str, name: str, content: bytes) -> None:
+        """Keep a cache beside the log: it may be deleted at any time, nothing may rest on it."""
+        ...
+
+    def close(self) -> None:
+        """Release files and connections; a store that is used again opens them again."""
+        ...

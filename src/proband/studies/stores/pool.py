@@ -1,0 +1,157 @@
+"""Connections, each in the hands of one thread at a time, and none of them carried over a fork.
+
+A forked child shares its parent's sockets, and a copy of what SQLite knows of the parent's locks, which are not the
+child's. So before a fork the idle connections are closed, and threads at work on one get a moment to finish; what is
+then still busy is left alone by the child for ever: neither used nor closed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, NamedTuple, TypeVar
+
+from proband.errors import StudyError
+
+C = TypeVar("C")
+T = TypeVar("T")
+
+SECONDS_BEFORE_FORK = 5.0
+
+
+class NothingYetError(Exception):
+    """There is no store yet to connect to: no file, or no tables."""
+
+
+class _Loan(NamedTuple):
+    thread: int
+    era: int
+
+
+class Pool(Generic[C]):
+    """As many connections as there are threads at work at once.
+
+    Parameters
+    ----------
+    connect : callable
+        Opens a connection.
+    close : callable
+        Closes one.
+    usable : callable
+        Whether an idle one can be used again.
+    """
+
+    def __init__(self, connect: Callable[[], C], close: Callable[[C], None], usable: Callable[[C], bool]) -> None:
+        self._connect, self._close, self._usable = connect, close, usable
+        self._change = threading.Condition()
+        self._idle: list[C] = []
+        self._loans: dict[object, _Loan] = {}
+        self._busy: dict[int, tuple[object, C]] = {}  # by the identity of the connection: its loan, and itself
+        self._abandoned: list[C] = []
+        self._era = 0
+        self._forking = False
+        at_fork(self, before=Pool._before_fork, parent=Pool._after_fork, child=Pool._in_child)
+
+    @contextmanager
+    def borrow(self) -> Iterator[C]:
+        """Lend a connection; after anything but a StudyError it is closed: nobody knows in what state it is."""
+        connection = self.take()
+        try:
+            yield connection
+        except StudyError:
+            self.give(connection)
+            raise
+        except BaseException:
+            self.give(connection, keep=False)
+            raise
+        self.give(connection)
+
+    def take(self) -> C:
+        """Return a connection that nobody else uses until it is given back."""
+        loan = object()
+        with self._change:
+            self._change.wait_for(lambda: not self._forking)
+            self._loans[loan] = _Loan(threading.get_ident(), self._era)
+        try:
+            connection = self._reuse()
+            if connection is None:
+                connection = self._connect()
+        except BaseException:
+            with self._change:
+                self._loans.pop(loan, None)
+                self._change.notify_all()
+            raise
+        self._busy[id(connection)] = loan, connection
+        return connection
+
+    def give(self, connection: C, *, keep: bool = True) -> None:
+        """Take a connection back; one that was taken before a fork is the parent's, and is left alone."""
+        with self._change:
+            loan, _ = self._busy.pop(id(connection), (None, None))
+            if loan is None:
+                return
+            if keep and self._loans[loan].era == self._era:
+                self._idle.append(connection)
+            else:
+                self._close(connection)
+            del self._loans[loan]
+            self._change.notify_all()
+
+    def close(self) -> None:
+        """Close what is idle now, and what is busy when it comes back."""
+        with self._change:
+            self._era += 1
+            self._close_idle()
+
+    def _reuse(self) -> C | None:
+        with self._change:
+            while self._idle:
+                connection = self._idle.pop()
+                if self._usable(connection):
+                    return connection
+                self._close(connection)
+        return None
+
+    def _close_idle(self) -> None:
+        while self._idle:
+            self._close(self._idle.pop())
+
+    def _before_fork(self) -> None:
+        me = threading.get_ident()
+        self._change.acquire()
+        self._forking = True
+        self._change.wait_for(
+            lambda: all(loan.thread == me for loan in self._loans.values()), timeout=SECONDS_BEFORE_FORK
+        )
+        self._close_idle()
+
+    def _after_fork(self) -> None:
+        self._forking = False
+        self._change.notify_all()
+        self._change.release()
+
+    def _in_child(self) -> None:
+        self._change = threading.Condition()
+        self._forking = False
+        self._abandoned += [connection for _, connection in self._busy.values()]
+        self._busy.clear()
+        self._loans.clear()
+
+
+def at_fork(owner: T, *, before: Callable[[T], None], parent: Callable[[T], None], child: Callable[[T], None]) -> None:
+    """Have functions called around every fork, with the owner, for as long as the owner lives."""
+    if not hasattr(os, "register_at_fork"):
+        return
+    reference = weakref.ref(owner)
+
+    def call(function: Callable[[T], None]) -> None:
+        alive = reference()
+        if alive is not None:
+            function(alive)
+
+    os.register_at_fork(
+        before=lambda: call(before), after_in_parent=lambda: call(parent), after_in_child=lambda: call(child)
+    )

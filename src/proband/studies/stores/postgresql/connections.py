@@ -1,0 +1,265 @@
+"""Connections to PostgreSQL that come back after the server was away, and the locks that they hold.
+
+A task is run on a connection, and run again on another one if the first is lost, until a deadline. It is told so: what
+the lost connection was doing may have been committed or not.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, NamedTuple, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import TransactionStatus
+
+import proband
+from proband.errors import StoreError, StudyError
+from proband.studies.stores.entries import unknown
+from proband.studies.stores.patience import Patience
+from proband.studies.stores.pool import NothingYetError, Pool
+from proband.studies.stores.postgresql.errors import explain, hopeless, passing, without_secrets
+from proband.studies.stores.postgresql.schema import check_current, migrate, outdated, read_format
+
+T = TypeVar("T")
+Connection = psycopg.Connection[Any]
+Task = Callable[[Connection, bool], T]
+
+SECONDS_TO_REACH = 10.0
+"""How long to try at first: then the address may be wrong."""
+
+_DEFAULTS = {
+    "application_name": "proband",
+    "client_encoding": "UTF8",
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+}
+_SETTINGS = """
+SET lock_timeout = {milliseconds};
+SET idle_in_transaction_session_timeout = {milliseconds};
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+"""
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_LOCK = """
+SELECT id, (SELECT max(number) FROM proband_migrations)
+FROM proband_studies WHERE name = %s FOR NO KEY UPDATE OF proband_studies
+"""
+
+
+class _Lock(NamedTuple):
+    """The lock on the row of a study: a transaction of a connection, until that ends."""
+
+    connection: Connection
+    study: int
+    process: int
+
+    @property
+    def alive(self) -> bool:
+        return self.process == os.getpid() and not self.connection.closed
+
+    @property
+    def held(self) -> bool:
+        return self.alive and self.connection.info.transaction_status == TransactionStatus.INTRANS
+
+
+class Connections:
+    """Connections to the database of a store.
+
+    Parameters
+    ----------
+    address : str
+        The URL, with its secrets.
+    deadline : float
+        How many seconds to go on trying.
+    """
+
+    def __init__(self, address: str, deadline: float) -> None:
+        self.url = without_secrets(address)
+        self._deadline = deadline
+        try:
+            given = {name: str(value) for name, value in conninfo_to_dict(address).items() if value is not None}
+        except psycopg.Error as error:
+            raise StoreError(
+                f"{self.url} is no address of a PostgreSQL database ({str(error).strip()}); "
+                "write postgresql://user@host:port/database"
+            ) from error
+        self._parameters = make_conninfo("", **{**_DEFAULTS, **given})
+        self._reached = False
+        self._pool: Pool[Connection] = Pool(self._connect, psycopg.Connection.close, lambda idle: not idle.closed)
+        self._mine = threading.local()
+
+    def close(self) -> None:
+        """Close them."""
+        self._pool.close()
+
+    def run(self, task: Task[T], study: str | None = None) -> T:
+        """Run a task, on the connection that holds the lock of the study if this thread has it."""
+        return self._retry(lambda: self._lend(study), task)
+
+    def make(self) -> None:
+        """Make the tables, unless somebody else just did."""
+
+        def make_tables(connection: Connection, again: bool) -> None:
+            with transaction(connection):
+                migrate(connection, proband.__version__)
+
+        self._retry(self._fresh, make_tables)
+
+    @contextmanager
+    def exclusive(self, study: str) -> Iterator[None]:
+        """Hold the lock of a study until a task of this thread commits in :meth:`locked`, or the block ends."""
+
+        def lock(connection: Connection, again: bool) -> _Lock:
+            connection.execute(_BEGIN)
+            return _Lock(connection, self._lock_row(connection, study), os.getpid())
+
+        if self._lock_of(study) is not None:
+            yield
+            return
+        try:
+            self._locks()[study] = self._retry(self._take, lock)
+        except NothingYetError:
+            raise unknown(study, self.url) from None
+        try:
+            yield
+        finally:
+            self._unlock(study)
+
+    @contextmanager
+    def locked(self, connection: Connection, study: str) -> Iterator[int]:
+        """Hold the lock of a study, unless the connection holds it already, and commit in the end; give its number."""
+        lock = self._lock_of(study)
+        held = lock is not None and lock.held
+        if not held:
+            connection.execute(_BEGIN)
+        with _ending(connection):
+            yield lock.study if lock is not None and held else self._lock_row(connection, study)
+
+    def _retry(self, lend: Callable[[], AbstractContextManager[Connection]], task: Task[T]) -> T:
+        patience: Patience | None = None
+        while True:
+            try:
+                with lend() as connection:
+                    return task(connection, patience is not None)
+            except psycopg.Error as error:
+                self._pool.close()
+                patience = patience or Patience(self._deadline if self._reached else SECONDS_TO_REACH)
+                if not passing(error) or not patience.wait():
+                    raise explain(error, self.url) from error
+
+    @contextmanager
+    def _lend(self, study: str | None) -> Iterator[Connection]:
+        lock = None if study is None else self._lock_of(study)
+        if study is None or lock is None:
+            with self._pool.borrow() as connection:
+                yield connection
+            return
+        try:
+            yield lock.connection
+        except StudyError:
+            raise
+        except BaseException:
+            self._unlock(study)
+            raise
+
+    @contextmanager
+    def _take(self) -> Iterator[Connection]:
+        """Lend a connection for longer than the block."""
+        connection = self._pool.take()
+        try:
+            yield connection
+        except BaseException:
+            self._pool.give(connection, keep=False)
+            raise
+
+    @contextmanager
+    def _fresh(self) -> Iterator[Connection]:
+        """Lend a connection without a look at the tables."""
+        connection = self._open()
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def _lock_row(self, connection: Connection, study: str) -> int:
+        rows = connection.execute(_LOCK, (study,)).fetchall()
+        if not rows:
+            raise unknown(study, self.url)
+        check_current(connection, rows[0][1], proband.__version__)
+        return int(rows[0][0])
+
+    def _locks(self) -> dict[str, _Lock]:
+        """Return the locks of this thread, by study."""
+        if not hasattr(self._mine, "locks"):
+            self._mine.locks = {}
+        locks: dict[str, _Lock] = self._mine.locks
+        return locks
+
+    def _lock_of(self, study: str) -> _Lock | None:
+        lock = self._locks().get(study)
+        return lock if lock is not None and lock.alive else None
+
+    def _unlock(self, study: str) -> None:
+        lock = self._locks().pop(study, None)
+        if lock is None or lock.process != os.getpid():
+            return
+        with suppress(psycopg.Error):
+            if lock.connection.info.transaction_status != TransactionStatus.IDLE:
+                lock.connection.execute("ROLLBACK")
+        self._pool.give(lock.connection, keep=not lock.connection.closed)
+
+    def _connect(self) -> Connection:
+        connection = self._open()
+        try:
+            done = read_format(connection, proband.__version__)
+            if not done:
+                raise NothingYetError
+            if outdated(done):
+                with transaction(connection):
+                    migrate(connection, proband.__version__)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _open(self) -> Connection:
+        try:
+            connection: Connection = psycopg.connect(self._parameters, autocommit=True)
+        except psycopg.OperationalError as error:
+            if not self._reached and hopeless(error):
+                raise explain(error, self.url) from error
+            raise
+        try:
+            connection.execute(_SETTINGS.format(milliseconds=int(1000 * self._deadline)).encode())
+        except BaseException:
+            connection.close()
+            raise
+        self._reached = True
+        return connection
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """Commit what happens in the block, all or none."""
+    connection.execute(_BEGIN)
+    with _ending(connection):
+        yield
+
+
+@contextmanager
+def _ending(connection: Connection) -> Iterator[None]:
+    """Commit in the end; after a StudyError, roll back and leave the connection usable."""
+    try:
+        yield
+    except StudyError:
+        connection.execute("ROLLBACK")
+        raise
+    ended = connection.execute("COMMIT").statusmessage
+    if ended != "COMMIT":
+        raise StoreError(f"PostgreSQL answered {ended!r} to COMMIT; nothing of this write was recorded; do it again")

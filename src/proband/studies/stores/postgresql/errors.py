@@ -1,0 +1,57 @@
+"""PostgreSQL's errors in the words of a store: which of them pass by themselves, and what helps against the others."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import psycopg
+
+from proband.errors import StoreError
+
+_PASSING = ("08", "57P01", "57P02", "57P03", "53300", "40001", "40P01", "25P03")
+_STARTING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
+_SECRETS = frozenset({"password", "sslpassword"})
+_EXPLANATIONS = {
+    "53100": "the disk is full; nothing of this write was acknowledged; make room and do it again",
+    "55P03": "others hold it for longer than the deadline; look for a session that was stopped while it wrote",
+    "25006": "it can only be read; give the address of the server that takes writes",
+    "42501": "the role lacks a right; grant CREATE on the schema once, then SELECT, INSERT and UPDATE",
+    "42P01": "its tables are gone; put back a copy, or import the last export of its studies",
+}
+
+
+def passing(error: psycopg.Error) -> bool:
+    """Whether trying again may help: the connection was lost, the server starts or stops, or two writers met."""
+    if error.sqlstate is None:
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return error.sqlstate.startswith(_PASSING)
+
+
+def hopeless(error: psycopg.OperationalError) -> bool:
+    """Whether a server answered, and will not let us in however often we try."""
+    text = str(error)
+    return "FATAL" in text and not any(phrase in text for phrase in _STARTING)
+
+
+def explain(error: psycopg.Error, url: str) -> StoreError:
+    """Return an error that names the store and a remedy."""
+    fallback = "no answer; look whether the server runs and the address is right"
+    if error.sqlstate is not None and not passing(error):
+        fallback = "PostgreSQL cannot go on; see what it says"
+    what = _EXPLANATIONS.get(error.sqlstate or "", fallback)
+    return StoreError(f"{url}: {what} ({error.sqlstate or type(error).__name__}: {' '.join(str(error).split())})")
+
+
+def without_secrets(url: str) -> str:
+    """Return a URL without passwords.
+
+    Examples
+    --------
+    >>> without_secrets("postgresql://qa:secret@db.example/bolts?sslmode=require&password=secret")
+    'postgresql://qa@db.example/bolts?sslmode=require'
+    """
+    parts = urlsplit(url)
+    user, at, hosts = parts.netloc.rpartition("@")
+    query = [(name, value) for name, value in parse_qsl(parts.query) if name not in _SECRETS]
+    shown = f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}"
+    return shown + (f"?{urlencode(query, safe='/:,')}" if query else "")

@@ -1,0 +1,178 @@
+"""The store in PostgreSQL: for processes on any number of machines.
+
+Correctness rests on the unique keys and on a lock on the study's row, at READ COMMITTED: every writer takes the lock
+first, so that what it reads next is what the one before it left.
+
+A connection that is lost is opened again, for as long as the deadline. If it was lost while an append was on its way,
+nobody knows whether that was committed: so the entries are looked up under the lock, which a commit still on its way
+holds, and are written again only if they are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import psycopg
+
+from proband.errors import StudyExistsError
+from proband.studies.stores.contract import Entry
+from proband.studies.stores.entries import check_append, check_create, exists, key_taken, too_long, unknown
+from proband.studies.stores.pool import NothingYetError
+from proband.studies.stores.postgresql.connections import Connection, Connections, transaction
+
+_STUDY = "(SELECT id FROM proband_studies WHERE name = %s)"
+_READ = f"SELECT number, key, hash, body FROM proband_entries WHERE study = {_STUDY}"
+_INSERT = "INSERT INTO proband_entries SELECT %s, * FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[])"
+_KEEP = (
+    "INSERT INTO proband_cache VALUES (%s, %s, %s) ON CONFLICT (study, name) DO UPDATE SET content = excluded.content"
+)
+
+
+class PostgreSQLStore:
+    """Studies in a PostgreSQL database, in tables that are made with the first of them.
+
+    Parameters
+    ----------
+    url : str
+        ``postgresql://user@host:port/database``, as PostgreSQL's own programs take it. A password is better kept in
+        the environment (``PGPASSWORD``) or in a password file (``~/.pgpass``) than in the URL.
+    deadline : float
+        How many seconds to go on trying while others hold a study, or the server is away.
+    """
+
+    def __init__(self, url: str, *, deadline: float = 60.0) -> None:
+        self._connections = Connections(url, deadline)
+
+    @property
+    def url(self) -> str:
+        """How this store is opened again, without the password."""
+        return self._connections.url
+
+    def create(self, study: str, first: Entry) -> None:
+        """Begin a log with its first entry."""
+        check_create(study, first)
+
+        def write(connection: Connection, again: bool) -> None:
+            try:
+                with transaction(connection):
+                    self._create(connection, study, first)
+            except StudyExistsError:
+                if not (again and _recorded(connection, study, [first])):
+                    raise
+
+        try:
+            self._connections.run(write, study)
+        except NothingYetError:
+            self._connections.make()
+            self._connections.run(write, study)
+
+    def studies(self) -> list[str]:
+        """Return the names of all studies, sorted."""
+        try:
+            return sorted(name for (name,) in self._ask(None, "SELECT name FROM proband_studies"))
+        except NothingYetError:
+            return []
+
+    def length(self, study: str) -> int:
+        """Return the number of entries of a study."""
+        [[length]] = self._ask_about(study, f"SELECT max(number) FROM proband_entries WHERE study = {_STUDY}")
+        if length is None:
+            raise unknown(study, self.url)
+        return int(length)
+
+    def read(self, study: str, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """Return the entries after a number, at most `limit` of them."""
+        rows = self._ask_about(study, f"{_READ} AND number > %s ORDER BY number LIMIT %s", after, limit)
+        return list(map(Entry._make, rows))
+
+    def find(self, study: str, key: str) -> Entry | None:
+        """Return the entry with an idempotency key."""
+        rows = self._ask_about(study, f"{_READ} AND key = %s", key)
+        return Entry._make(rows[0]) if rows else None
+
+    def append(self, study: str, entries: Sequence[Entry], expected: int) -> None:
+        """Add entries, all or none; the server has synced them to its disk when this returns."""
+        check_append(entries, expected)
+
+        def write(connection: Connection, again: bool) -> None:
+            with self._connections.locked(connection, study) as number:
+                if again and _recorded(connection, study, entries):
+                    return
+                [[length]] = connection.execute(
+                    "SELECT max(number) FROM proband_entries WHERE study = %s", (number,)
+                ).fetchall()
+                if length != expected:
+                    raise too_long(study, length, expected)
+                try:
+                    connection.execute(_INSERT, (number, *_columns(entries)))
+                except psycopg.errors.UniqueViolation:
+                    raise key_taken(study, [entry.key for entry in entries]) from None
+
+        try:
+            self._connections.run(write, study)
+        except NothingYetError:
+            raise unknown(study, self.url) from None
+
+    def exclusive(self, study: str) -> AbstractContextManager[None]:
+        """Hold off other writers of the study, until the first append in the block or its end."""
+        return self._connections.exclusive(study)
+
+    def cached(self, study: str, name: str) -> bytes | None:
+        """Return what was kept under a name."""
+        rows = self._ask_about(study, f"SELECT content FROM proband_cache WHERE study = {_STUDY} AND name = %s", name)
+        return bytes(rows[0][0]) if rows else None
+
+    def keep(self, study: str, name: str, content: bytes) -> None:
+        """Keep a cache beside the log."""
+        [[number]] = self._ask_about(study, "SELECT id FROM proband_studies WHERE name = %s")
+
+        def write(connection: Connection, again: bool) -> None:
+            connection.execute(_KEEP, (number, name, content))
+
+        self._connections.run(write)
+
+    def close(self) -> None:
+        """Close the connections; a store that is used again opens them again."""
+        self._connections.close()
+
+    def _create(self, connection: Connection, study: str, first: Entry) -> None:
+        try:
+            rows = connection.execute(
+                "INSERT INTO proband_studies (name) VALUES (%s) RETURNING id", (study,)
+            ).fetchall()
+        except psycopg.errors.UniqueViolation:
+            raise exists(study, self.url) from None
+        connection.execute(_INSERT, (rows[0][0], *_columns([first])))
+
+    def _ask(self, study: str | None, question: str, *parameters: object) -> list[Any]:
+        def read(connection: Connection, again: bool) -> list[Any]:
+            return connection.execute(question.encode(), parameters).fetchall()
+
+        return self._connections.run(read, study)
+
+    def _ask_about(self, study: str, question: str, *parameters: object) -> list[Any]:
+        """Return rows of a study; none may mean that there is no such study."""
+        try:
+            rows = self._ask(study, question, study, *parameters)
+            if rows or self._ask(study, "SELECT 1 FROM proband_studies WHERE name = %s", study):
+                return rows
+        except NothingYetError:
+            pass
+        raise unknown(study, self.url)
+
+
+def _columns(entries: Sequence[Entry]) -> list[list[object]]:
+    """Return numbers, keys, hashes and bodies, for one statement and one way to the server."""
+    return [[entry[field] for entry in entries] for field in range(len(Entry._fields))]
+
+
+def _recorded(connection: Connection, study: str, entries: Sequence[Entry]) -> bool:
+    """Whether these very entries are in the log."""
+    question = (
+        f"SELECT number, hash FROM proband_entries WHERE study = {_STUDY} AND number >= %s ORDER BY number LIMIT %s"
+    )
+    first = entries[0].number if entries else 1
+    rows = connection.execute(question, (study, first, len(entries))).fetchall()
+    return rows == [(entry.number, entry.hash) for entry in entries]

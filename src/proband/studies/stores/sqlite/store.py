@@ -1,0 +1,202 @@
+"""The store in one file: for any number of processes and threads on one machine.
+
+Writers queue on a lock file beside the database (:mod:`~proband.studies.stores.sqlite.turns`); inside its turn, a write
+is one transaction that takes SQLite's own lock first, so that programs that know nothing of the queue do no harm
+either. A commit returns when the file is synced: ``synchronous = FULL`` in a journal mode in which this suffices
+(:func:`~proband.studies.stores.sqlite.schema.journal_mode`). A write that fails before that is rolled back as its
+connection is closed, and what a dead process left half-done is rolled back by whoever opens the file next.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from proband.errors import StoreError, StudyError
+from proband.studies.stores.contract import Entry
+from proband.studies.stores.entries import check_append, check_create, exists, key_taken, too_long, unknown
+from proband.studies.stores.pool import NothingYetError, Pool
+from proband.studies.stores.sqlite.errors import explain
+from proband.studies.stores.sqlite.file import DatabaseFile
+from proband.studies.stores.sqlite.schema import JournalMode, journal_mode
+from proband.studies.stores.sqlite.turns import Turns
+
+_STUDY = "(SELECT id FROM studies WHERE name = ?)"
+_LENGTH = f"SELECT number FROM entries WHERE study = {_STUDY} ORDER BY number DESC LIMIT 1"
+_READ = f"SELECT number, key, hash, body FROM entries WHERE study = {_STUDY} AND number > ? ORDER BY number LIMIT ?"
+_FIND = f"SELECT number, key, hash, body FROM entries WHERE study = {_STUDY} AND key = ?"
+_CACHED = f"SELECT content FROM cache WHERE study = {_STUDY} AND name = ?"
+_TAIL = (
+    "SELECT id, (SELECT number FROM entries WHERE study = id ORDER BY number DESC LIMIT 1) FROM studies WHERE name = ?"
+)
+
+
+class SQLiteStore:
+    """Studies in one file, which is made with the first of them.
+
+    Parameters
+    ----------
+    path : str
+        Of the file; its folder must exist. Beside it there will be a lock file and a journal.
+    deadline : float
+        How many seconds to go on trying while others hold the file.
+    journal : JournalMode, optional
+        For a new file; by default the one that suits this SQLite.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     store = SQLiteStore(f"{folder}/bolts.db")
+    ...     store.create("bolts", Entry(1, "first", "0a", "{}"))
+    ...     store.append("bolts", [Entry(2, "second", "1b", "{}")], expected=1)
+    ...     store.read("bolts", after=1)
+    ...     store.close()
+    [Entry(number=2, key='second', hash='1b', body='{}')]
+    """
+
+    def __init__(self, path: str, *, deadline: float = 60.0, journal: JournalMode | None = None) -> None:
+        self._url = f"sqlite:///{path}"
+        self.path = os.path.abspath(path)
+        self._deadline = deadline
+        folder = os.path.dirname(self.path)
+        if not os.path.isdir(folder):
+            raise StoreError(f"the folder {folder} of {self._url} does not exist; make it, or correct the path")
+        if os.path.isdir(self.path):
+            raise StoreError(f"{self.path} is a folder; a store is a file; give its name, as in {self._url}/proband.db")
+        self._turns = Turns(self.path + "-lock")
+        self._file = DatabaseFile(self.path, journal_mode() if journal is None else journal, deadline)
+        self._pool = Pool(self._file.connect, sqlite3.Connection.close, self._file.usable)
+        self._mine = threading.local()
+
+    @property
+    def url(self) -> str:
+        """How this store is opened again."""
+        return self._url
+
+    def create(self, study: str, first: Entry) -> None:
+        """Begin a log with its first entry."""
+        check_create(study, first)
+        with self._turn():
+            try:
+                self._create(study, first)
+            except NothingYetError:
+                with self._errors():
+                    self._file.make()
+                self._create(study, first)
+
+    def studies(self) -> list[str]:
+        """Return the names of all studies, sorted."""
+        try:
+            return sorted(name for (name,) in self._ask("SELECT name FROM studies", ()))
+        except NothingYetError:
+            return []
+
+    def length(self, study: str) -> int:
+        """Return the number of entries of a study."""
+        return int(self._ask_about(study, _LENGTH)[0][0])
+
+    def read(self, study: str, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """Return the entries after a number, at most `limit` of them."""
+        return list(map(Entry._make, self._ask_about(study, _READ, after, -1 if limit is None else limit)))
+
+    def find(self, study: str, key: str) -> Entry | None:
+        """Return the entry with an idempotency key."""
+        rows = self._ask_about(study, _FIND, key)
+        return Entry._make(rows[0]) if rows else None
+
+    def append(self, study: str, entries: Sequence[Entry], expected: int) -> None:
+        """Add entries, all or none; they are synced to the disk when this returns."""
+        check_append(entries, expected)
+        with self._writing(study) as (connection, number, length):
+            if length != expected:
+                raise too_long(study, length, expected)
+            try:
+                connection.executemany(
+                    f"INSERT INTO entries VALUES ({number}, ?, ?, ?, ?)", [tuple(entry) for entry in entries]
+                )
+            except sqlite3.IntegrityError:
+                raise key_taken(study, [entry.key for entry in entries]) from None
+
+    @contextmanager
+    def exclusive(self, study: str) -> Iterator[None]:
+        """Hold off other writers of the file."""
+        with self._turn():
+            outer, self._mine.turn = getattr(self._mine, "turn", False), True
+            try:
+                yield
+            finally:
+                self._mine.turn = outer
+
+    def cached(self, study: str, name: str) -> bytes | None:
+        """Return what was kept under a name."""
+        rows = self._ask_about(study, _CACHED, name)
+        return bytes(rows[0][0]) if rows else None
+
+    def keep(self, study: str, name: str, content: bytes) -> None:
+        """Keep a cache beside the log."""
+        with self._writing(study) as (connection, number, _):
+            connection.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (number, name, content))
+
+    def close(self) -> None:
+        """Close the file; a store that is used again opens it again."""
+        self._pool.close()
+
+    def _turn(self) -> AbstractContextManager[None]:
+        return nullcontext() if getattr(self._mine, "turn", False) else self._turns.turn(self._deadline)
+
+    def _ask(self, question: str, parameters: tuple[object, ...]) -> list[Any]:
+        with self._errors(), self._pool.borrow() as connection:
+            return self._file.execute(connection, question, parameters)
+
+    def _ask_about(self, study: str, question: str, *parameters: object) -> list[Any]:
+        """Return rows of a study; none may mean that there is no such study."""
+        try:
+            rows = self._ask(question, (study, *parameters))
+            if rows or self._ask("SELECT 1 FROM studies WHERE name = ?", (study,)):
+                return rows
+        except NothingYetError:
+            pass
+        raise unknown(study, self._url)
+
+    @contextmanager
+    def _writing(self, study: str) -> Iterator[tuple[sqlite3.Connection, int, int]]:
+        """Lend a connection in a transaction, with the number and the length of a study; commit in the end."""
+        try:
+            with self._turn(), self._transaction() as connection:
+                rows = connection.execute(_TAIL, (study,)).fetchall()
+                if not rows:
+                    raise unknown(study, self._url)
+                yield connection, *rows[0]
+        except NothingYetError:
+            raise unknown(study, self._url) from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._errors(), self._pool.borrow() as connection:
+            self._file.begin(connection)
+            try:
+                yield connection
+            except StudyError:
+                connection.rollback()
+                raise
+            self._file.execute(connection, "COMMIT")
+
+    def _create(self, study: str, first: Entry) -> None:
+        with self._transaction() as connection:
+            try:
+                number = connection.execute("INSERT INTO studies (name) VALUES (?)", (study,)).lastrowid
+            except sqlite3.IntegrityError:
+                raise exists(study, self._url) from None
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (number, *first))
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error

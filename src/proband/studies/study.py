@@ -1,0 +1,217 @@
+"""A live study: an agent at work on real subjects, at any number of stations, over an append-only log.
+
+The log is the study. Its state, the agent included, is the fold of the events: replaying them gives the same advice,
+bit for bit, and a correction is an event, never an update.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Self
+
+import proband
+from proband.errors import StudyError
+from proband.problem import Problem
+from proband.studies.events import Event, as_time, seal
+from proband.studies.fold import CREATED
+from proband.studies.founding import actor_of, founding_of, lease_of, make_agent, station_of
+from proband.studies.journal import Journal
+from proband.studies.names import problem_to_dict
+from proband.studies.reading import Reading
+from proband.studies.stores.contract import Store
+from proband.studies.stores.registry import open_store
+from proband.studies.tutor import Tutor, mode_of
+
+DEFAULT_STORE = "sqlite:///proband.db"
+DEFAULT_LEASE = 900.0
+
+
+class Study(Reading):
+    """A live study; made by :meth:`create`, or opened by :meth:`open`.
+
+    Many subjects may be open at once, at any number of stations (processes, threads, machines) on one store. An
+    operator may run another test than the advised one, or decide otherwise; both are recorded as such. Every write
+    takes an idempotency key: the same request under the same key is recorded once, and answered alike.
+
+    Attributes
+    ----------
+    name : str
+    problem : Problem
+    store : Store
+
+    Examples
+    --------
+    >>> from proband import Problem, Test
+    >>> from proband.rewards import Table
+    >>> problem = Problem(
+    ...     tests=[Test("visual", 0.1, outcomes=("clean", "rusty")), Test("ultrasonic", 0.6, outcomes=("ok", "crack"))],
+    ...     decisions=["pass", "fail"],
+    ...     reward=Table(["ultrasonic"], [[1.0, 0.0], [-4.0, 0.0]]),
+    ...     name="bolts",
+    ... )
+    >>> with Study.create(problem, store="memory:", station="line 1", actor="QA") as study:
+    ...     bolt = study.arrive()
+    ...     print(study.ask(bolt).action)
+    ...     _ = study.tell(bolt, "visual", "clean")
+    ...     _ = study.tell(bolt, "ultrasonic", "ok")
+    ...     print(study.decide(bolt))
+    visual
+    pass
+    """
+
+    def __init__(self, journal: Journal, tutor: Tutor, *, lease: float, owned: Store | None) -> None:
+        super().__init__(journal, tutor, lease=lease)
+        self._owned = owned
+        self.name = journal.study
+        self.problem = journal.ledger.problem
+        self.store = journal.store
+
+    @classmethod
+    def create(
+        cls,
+        problem: Problem,
+        *,
+        name: str | None = None,
+        agent: str | None = None,
+        store: Store | str = DEFAULT_STORE,
+        seed: int = 0,
+        horizon: int | None = None,
+        condition_number: float | None = None,
+        actor: str | None = None,
+        station: str | None = None,
+        lease: float = DEFAULT_LEASE,
+        replan: str = "background",
+        clock: Callable[[], float] | None = None,
+    ) -> Self:
+        """Begin a study.
+
+        Parameters
+        ----------
+        problem : Problem
+            Its reward must be one that a problem file can hold.
+        name : str, optional
+            By default the problem's.
+        agent : str, optional
+            A key of :data:`proband.agents.AGENTS` that needs no true law; by default the one for this kind of problem.
+        store : Store or str
+            Or its URL, see :func:`proband.studies.stores.open_store`.
+        seed : int
+            Of coins and of the agent's own randomness.
+        horizon : int, optional
+            The number of subjects, for agents that need to know.
+        condition_number : float, optional
+            Of the covariance of measured outcomes, for agents that need to know.
+        actor, station : str, optional
+            Who tells, and where; by default the user and the name of the machine.
+        lease : float
+            For how many seconds a station keeps a subject after each of its events.
+        replan : str
+            "background", "now" or "never" (:mod:`proband.studies.tutor`).
+        clock : callable, optional
+            Returns the time in seconds since 1970.
+        """
+        created = as_time(time.time() if clock is None else clock())
+        founding = founding_of(
+            problem,
+            name=name,
+            agent=agent,
+            seed=seed,
+            horizon=horizon,
+            created=created,
+            condition_number=condition_number,
+        )
+        who, place, held, mode = actor_of(actor), station_of(station), lease_of(lease), mode_of(replan)
+        first = Event(1, CREATED, None, founding, created, who, place, proband.__version__, CREATED)
+        with _opened(store) as (where, owned):
+            where.create(founding["name"], seal(first))
+            return cls._on(where, founding["name"], owned, who, place, held, mode, clock)
+
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        *,
+        store: Store | str = DEFAULT_STORE,
+        problem: Problem | None = None,
+        actor: str | None = None,
+        station: str | None = None,
+        lease: float = DEFAULT_LEASE,
+        replan: str = "background",
+        clock: Callable[[], float] | None = None,
+    ) -> Self:
+        """Open a study that is there.
+
+        Parameters
+        ----------
+        name : str
+        store : Store or str
+        problem : Problem, optional
+            Raises unless the study is about this problem.
+        actor, station, lease, replan, clock
+            As for :meth:`create`.
+        """
+        who, place, held, mode = actor_of(actor), station_of(station), lease_of(lease), mode_of(replan)
+        with _opened(store) as (where, owned):
+            study = cls._on(where, name, owned, who, place, held, mode, clock)
+        stated = study._journal.ledger.founding["problem"]
+        if problem is not None and problem_to_dict(problem) != stated:
+            study.close()
+            raise StudyError(
+                f"study {name!r} is about another problem ({stated['name']!r}) than the given one ({problem.name!r}): "
+                "tests, decisions and reward must be the same; open it without a problem, or create another study"
+            )
+        return study
+
+    @classmethod
+    def _on(
+        cls,
+        store: Store,
+        name: str,
+        owned: Store | None,
+        actor: str,
+        station: str,
+        lease: float,
+        replan: str,
+        clock: Callable[[], float] | None,
+    ) -> Self:
+        journal = Journal(store, name, actor=actor, station=station, clock=time.time if clock is None else clock)
+        ledger = journal.ledger
+        tutor = Tutor(lambda: make_agent(ledger.problem, ledger.founding), ledger, journal.lock, mode=replan)
+        return cls(journal, tutor, lease=lease, owned=owned)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop learning, keep a snapshot, and release the store if this study opened it."""
+        if not self._closed:
+            self._closed = True
+            self._tutor.close()
+            self._journal.close()
+            if self._owned is not None:
+                self._owned.close()
+
+    def replan(self) -> int:
+        """Learn everything up to the end of the log, now; return the position of the policy that newcomers get."""
+        self._check_open()
+        self._journal.catch_up()
+        return self._tutor.replan().position
+
+
+@contextmanager
+def _opened(store: Store | str) -> Iterator[tuple[Store, Store | None]]:
+    """Open a store by its URL, and close it if the block fails; a store that is given stays its owner's."""
+    if not isinstance(store, str):
+        yield store, None
+        return
+    where = open_store(store)
+    try:
+        yield where, where
+    except BaseException:
+        where.close()
+        raise

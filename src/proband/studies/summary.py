@@ -1,0 +1,225 @@
+"""A study at a glance: how many subjects, what they cost, what was saved, how far the agent is, what to look at.
+
+Everything is read off the ledger's columns; only what is still to be explored needs the present policy.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proband.agents import FOREVER
+from proband.distributions import Discrete
+from proband.policies import CoinPolicy, FixedSet
+from proband.studies import acting
+from proband.studies.drift import DriftReport
+from proband.studies.learning import Published
+from proband.studies.ledger import Clock, Ledger
+from proband.vocabulary import FloatArray, IntArray
+
+STRETCHES = 40
+"""In how many stretches costs over time are told, at most."""
+
+LARGEST_SUPPORT = 2**18
+"""Beyond so many outcome vectors the share of completed subjects is not worked out."""
+
+
+class Stretch(NamedTuple):
+    """Means over successive finished subjects: numbers `first` to `last` in the order of their decisions."""
+
+    first: int
+    last: int
+    cost: float
+    tests: float
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What the agent will still explore.
+
+    Attributes
+    ----------
+    position : int
+        Up to which event it has learned.
+    behind : int
+        How many subjects were decided since.
+    commitment : int or None
+        For how many more subjects its policy stays as it is; None for ever.
+    completing : float or None
+        Share of the coming subjects on whom every test is run to learn from them; None if it is not known.
+    """
+
+    position: int
+    behind: int
+    commitment: int | None
+    completing: float | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A study at a glance.
+
+    Attributes
+    ----------
+    study, agent, unit, created : str
+    events : int
+    hash : str
+        Of the last entry: with `events`, all that is needed to verify later that nothing was dropped.
+    open, finished, voided, imported : int
+        Numbers of subjects.
+    waiting : int
+        Open subjects whose lease has run out.
+    mean_cost, mean_tests : float or None
+        Of the finished subjects.
+    stretches : tuple of Stretch
+        The same over time.
+    tests_saved : int
+        Tests that were not run on finished subjects, of those that could have been.
+    cost_saved : float
+        What they would have cost.
+    decisions : dict
+        How often each was taken.
+    tests_against_advice, decisions_against_advice : int
+    corrections, revelations : int
+    restarted : str or None
+        When learning last started afresh, as the number of the event.
+    clock : tuple of Clock
+        Where a station's clock was behind the log.
+    exploration : Exploration or None
+        None unless asked for.
+    drift : DriftReport or None
+        Whether the outcomes still follow one law; None unless asked for.
+    trouble : str or None
+        Why the agent cannot learn, if it cannot.
+    """
+
+    study: str
+    agent: str
+    unit: str
+    created: str
+    events: int
+    hash: str
+    open: int
+    finished: int
+    voided: int
+    imported: int
+    waiting: int
+    mean_cost: float | None
+    mean_tests: float | None
+    stretches: tuple[Stretch, ...]
+    tests_saved: int
+    cost_saved: float
+    decisions: dict[str, int]
+    tests_against_advice: int
+    decisions_against_advice: int
+    corrections: int
+    revelations: int
+    restarted: int | None
+    clock: tuple[Clock, ...]
+    exploration: Exploration | None
+    drift: DriftReport | None
+    trouble: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as JSON values."""
+        content = {field.name: getattr(self, field.name) for field in fields(self)}
+        explored = self.exploration
+        return {
+            **content,
+            "stretches": [stretch._asdict() for stretch in self.stretches],
+            "clock": [warning._asdict() for warning in self.clock],
+            "exploration": None if explored is None else dict(vars(explored)),
+            "drift": None if self.drift is None else self.drift.to_dict(),
+        }
+
+
+def summarise(
+    ledger: Ledger,
+    now: float,
+    *,
+    published: Published | None,
+    drift: DriftReport | None = None,
+    trouble: Exception | None = None,
+) -> Summary:
+    """Return a study at a glance; what is to be explored needs the present policy."""
+    columns, n = ledger.columns, len(ledger.columns)
+    voided = columns.voided[:n] > 0
+    done = np.array([i for i in ledger.order if not voided[i]], dtype=np.int64)
+    tests = (~np.isnan(columns.paid[done])).sum(axis=1)
+    costs = columns.spent[done]
+    saved = _everything(ledger, done)
+    decided = Counter(str(columns.decisions[i]) for i in done)
+    return Summary(
+        study=ledger.founding["name"],
+        agent=ledger.founding["agent"],
+        unit=ledger.problem.unit,
+        created=ledger.founding["created"],
+        events=ledger.position,
+        hash=ledger.hash,
+        open=len(ledger.open),
+        finished=len(done),
+        voided=int(voided.sum()),
+        imported=sum(int(imported.counts.sum()) for imported in ledger.imports),
+        waiting=sum(bool(columns.lease_end[i] <= now) for i in ledger.open),
+        mean_cost=float(costs.mean()) if len(done) else None,
+        mean_tests=float(tests.mean()) if len(done) else None,
+        stretches=_stretches(costs, tests),
+        tests_saved=int(np.isnan(columns.rows[done][:, ledger.problem.operable]).sum()),
+        cost_saved=float(saved.sum() - costs.sum()),
+        decisions=dict(sorted(decided.items())),
+        tests_against_advice=int(columns.deviations[:n][~voided].sum()),
+        decisions_against_advice=int((~columns.obeyed[done]).sum()),
+        corrections=ledger.kinds.get("corrected", 0),
+        revelations=ledger.kinds.get("revealed", 0),
+        restarted=ledger.restarts[-1] if ledger.restarts else None,
+        clock=tuple(ledger.clock),
+        exploration=None if published is None else _exploration(ledger, published),
+        drift=drift,
+        trouble=None if trouble is None else str(trouble),
+    )
+
+
+def _stretches(costs: FloatArray, tests: NDArray[Any]) -> tuple[Stretch, ...]:
+    edges = np.unique(np.linspace(0, len(costs), STRETCHES + 1).round().astype(int)).tolist()
+    return tuple(
+        Stretch(first + 1, last, float(costs[first:last].mean()), float(tests[first:last].mean()))
+        for first, last in itertools.pairwise(edges)
+    )
+
+
+def _everything(ledger: Ledger, subjects: IntArray) -> FloatArray:
+    """Return what it would have cost to run every test on subjects, beside what was known on arrival."""
+    columns = ledger.columns
+    at_first = columns.when[subjects] == columns.arrived[subjects, None]
+    ways, of_subject = np.unique(at_first, axis=0, return_inverse=True)
+    if not len(subjects):
+        return np.zeros(0)
+    return ledger.problem.cost_of_the_rest(np.where(ways, 0.0, np.nan))[of_subject.reshape(-1)]
+
+
+def _exploration(ledger: Ledger, published: Published) -> Exploration:
+    left = published.commitment
+    behind = ledger.lessons_since(published.position, ledger.position)
+    return Exploration(
+        published.position, behind, None if left >= FOREVER else max(0, left - behind), _completing(ledger, published)
+    )
+
+
+def _completing(ledger: Ledger, published: Published) -> float | None:
+    policy = published.policy
+    if isinstance(policy, FixedSet):
+        everything = set(policy.order) == set(ledger.problem.operable.tolist())
+        return 1.0 if everything and published.commitment < FOREVER else 0.0
+    if not isinstance(policy, CoinPolicy):
+        return 0.0
+    law = getattr(acting.base(policy), "distribution", None)
+    if not isinstance(law, Discrete) or len(law) > LARGEST_SUPPORT:
+        return None
+    stopped = policy.run(law.support).states
+    left = np.isnan(stopped[:, ledger.problem.operable]).any(axis=1)
+    return float(law.probabilities @ np.where(left, policy.completion(stopped), 0.0))

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from tests.studies.crowd import Clock, Crowd, bolts, gout
+
+from proband import Problem, Test
+from proband.errors import TableError
+from proband.rewards import Table
+from proband.studies import Study
+from proband.studies.stores import MemoryStore
+
+PAST: list[dict[str, Any]] = [
+    {"visual": "clean", "weight": "light", "ultrasonic": "ok"},
+    {"visual": "rusty", "weight": None, "ultrasonic": None},
+    {"visual": "clean", "weight": "light", "ultrasonic": "ok"},
+]
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    if path.suffix == ".parquet":
+        parquet.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    return path
+
+
+def make() -> Study:
+    return Study.create(bolts(), agent="greedy", store=MemoryStore(), clock=Clock(), replan="now")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_past_records_come_from_a_spreadsheet(tmp_path: Path, ending: str) -> None:
+    study = make()
+    path = write(tmp_path / f"past{ending}", PAST)
+    assert study.learn_from(path) == 3
+    assert study.learn_from(path) == 0
+    *_, event = study.events()
+    assert event.data["source"] == path.name
+    assert event.data["rows"] == [["clean", "light", "ok"], ["rusty", None, None]]
+    assert event.data["counts"] == [2, 1]
+
+
+def test_the_same_content_in_another_file_adds_nothing(tmp_path: Path) -> None:
+    study = make()
+    assert study.learn_from(write(tmp_path / "past.csv", PAST)) == 3
+    assert study.learn_from(write(tmp_path / "again.parquet", PAST)) == 0
+
+
+def test_columns_may_stand_in_another_order(tmp_path: Path) -> None:
+    study = make()
+    turned = [dict(reversed(row.items())) for row in PAST]
+    assert study.learn_from(write(tmp_path / "past.parquet", turned)) == 3
+    assert study._journal.ledger.imports[0].outcomes[0].tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "message"),
+    [
+        ("past.txt", PAST, "tables end in .csv or .parquet"),
+        ("past.parquet", [{"visual": "clean"}], "its columns are"),
+        ("past.parquet", [{**PAST[0], "weight": "huge"}], "row 1, column 'weight'.*'huge'"),
+        ("past.parquet", [dict.fromkeys(PAST[0], None)], "every entry is missing"),
+        ("past.csv", [{**PAST[0], "weight": "huge"}], "column 'weight'.*'huge'"),
+    ],
+)
+def test_tables_that_cannot_be_read(tmp_path: Path, name: str, rows: list[dict[str, Any]], message: str) -> None:
+    study = make()
+    with pytest.raises(TableError, match=message):
+        study.learn_from(write(tmp_path / name, rows))
+    assert study.verify().length == 1
+
+
+def test_a_file_that_is_no_table_and_one_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "past.parquet").write_text("no table")
+    for name in ("past.parquet", "missing.parquet", "missing.csv"):
+        with pytest.raises(TableError, match="cannot be read"):
+            make().learn_from(tmp_path / name)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_the_table_of_subjects_goes_out(tmp_path: Path, ending: str) -> None:
+    crowd = Crowd(gout(), "test-everything", np.random.default_rng(3))
+    crowd.run(60)
+    study = crowd.studies[0]
+    path = tmp_path / f"table{ending}"
+    study.write_table(path)
+    expected = study.table()
+    if ending == ".parquet":
+        assert parquet.read_table(path).to_pylist() == expected
+    else:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        assert rows == [{name: "" if cell is None else str(cell) for name, cell in row.items()} for row in expected]
+    first = study.subject(expected[0]["subject"])
+    assert {name: expected[0][name] for name in first.known} == dict(first.known)
+    assert expected[0]["decision"] == first.decision
+    assert expected[0]["cost"] == first.spent
+    assert expected[0]["tests"] == len(first.ran)
+
+
+def test_a_test_called_like_a_column() -> None:
+    problem = Problem([Test("cost", 1.0)], ["x"], Table(["cost"], [[1.0], [0.0]]), name="odd")
+    study = Study.create(problem, agent="test-everything", store=MemoryStore(), clock=Clock())
+    study.tell(study.arrive(), "cost", "1")
+    [row] = study.table()
+    assert (row["cost"], row["study cost"]) == ("1", 1.0)
+
+
+def test_an_empty_table(tmp_path: Path) -> None:
+    study = make()
+    assert study.table() == []
+    for ending in (".csv", ".parquet"):
+        study.write_table(tmp_path / f"empty{ending}")
+        assert (tmp_path / f"empty{ending}").exists()
