@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.studies import report
+from benchmarks.studies import long_log, machine, report, stations
 
 ROOT = Path(__file__).parents[2]
 PAIRS = {1: 1_000, 8: 4_000, 32: 10_000}
@@ -18,37 +18,47 @@ PAIRS = {1: 1_000, 8: 4_000, 32: 10_000}
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=PARTS, help="one half only; the other half of the report stays as it is")
     parser.add_argument("--quick", action="store_true", help="a few minutes: a tenth of everything, report under out/")
     parser.add_argument("--redraw", action="store_true", help="write the report again from the last results")
     parser.add_argument("--folder", help="where the files of the studies lie while they are measured", default=None)
     arguments = parser.parse_args()
     results = ROOT / "out" / ("studies-quick.json" if arguments.quick else "studies.json")
     folder = ROOT / ("out/benchmarks" if arguments.quick else "docs/benchmarks")
-    if not arguments.redraw:
-        with tempfile.TemporaryDirectory(dir=arguments.folder or ROOT / "out") as scratch:
-            kept = measure(scratch, share=10 if arguments.quick else 1)
+    kept = json.loads(results.read_text()) if results.exists() else {}
+    results.parent.mkdir(exist_ok=True)
+    for part in [] if arguments.redraw else [arguments.part] if arguments.part else PARTS:
+        with tempfile.TemporaryDirectory(dir=arguments.folder or results.parent) as scratch:
+            about = machine.describe(scratch)
+            kept[part] = {"about": about, **PARTS[part](scratch, share=10 if arguments.quick else 1)}
         results.write_text(json.dumps(kept, indent=1))
     folder.mkdir(parents=True, exist_ok=True)
-    report.write(folder, json.loads(results.read_text()))
+    report.write(folder, kept)
     print(f"wrote {folder.relative_to(ROOT)}/studies.md and .png")
 
 
-def measure(scratch, share):
-    """Measure everything, or a share of it."""
-    from benchmarks.studies import long_log, machine, stations
-
-    kept = {"about": machine.describe(scratch), "stations": []}
+def measure_stations(scratch, share):
+    """Processes on one file, proband's and Optuna's in turn."""
+    rows = []
     for processes, pairs in PAIRS.items():
         for kind in ("proband", "optuna"):
             seconds = 600 if kind == "proband" else 60 // share
             row = stations.measure(kind, processes, pairs // share, seconds, scratch)
-            kept["stations"].append(row)
-            print(
-                f"{kind}, {processes} processes: {row['rate']:.1f} a second, {row['errors']} errors",
-                flush=True, file=sys.stderr,
-            )  # fmt: skip
-    kept["long"] = long_log.measure(1_000_000 // share, scratch, tell=lambda text: print(text, file=sys.stderr))
-    return kept
+            rows.append(row)
+            tell(f"{kind}, {processes} processes: {row['rate']:.1f} a second, {row['errors']} errors")
+    return {"rows": rows}
+
+
+def measure_long(scratch, share):
+    """One long log."""
+    return long_log.measure(1_000_000 // share, scratch, tell=tell)
+
+
+def tell(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+PARTS = {"stations": measure_stations, "long": measure_long}
 
 
 if __name__ == "__main__":

@@ -38,6 +38,35 @@ def sync_time(folder, runs=60):
     return sorted(times)[runs // 2]
 
 
+class Bystanders:
+    """What other programs take of the processors between two moments; on Linux."""
+
+    def __init__(self):
+        self.began, self.busy, self.own = time.perf_counter(), busy_time(), own_time()
+
+    def share(self):
+        """Return their share of all cores, in [0, 1]; NaN where it cannot be told."""
+        wall = time.perf_counter() - self.began
+        others = busy_time() - self.busy - (own_time() - self.own)
+        return max(0.0, others / (wall * os.cpu_count()))
+
+
+def busy_time():
+    """Return for how many seconds processors were busy since the machine started, all of them together."""
+    try:
+        numbers = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        return float("nan")
+    user, nice, system, _, _, interrupt, soft, *_ = map(int, numbers)
+    return (user + nice + system + interrupt + soft) / os.sysconf("SC_CLK_TCK")
+
+
+def own_time():
+    """Return for how many seconds this program and those that it has waited for were on a processor."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def processor():
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

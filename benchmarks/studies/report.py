@@ -10,8 +10,8 @@ def write(folder, kept):
     """Write the page and the picture."""
     from benchmarks.studies import figure
 
-    figure.draw(folder / "studies.png", kept["stations"], LEAST)
-    parts = [INTRODUCTION, targets(kept), stations(kept["stations"]), long_log(kept["long"]), conditions(kept)]
+    figure.draw(folder / "studies.png", kept["stations"]["rows"], LEAST)
+    parts = [INTRODUCTION, targets(kept), stations(kept["stations"]["rows"]), long_log(kept["long"]), conditions(kept)]
     (folder / "studies.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
@@ -50,11 +50,21 @@ def stations(rows):
         (
             row["processes"], row["kind"], f"{row['rate']:.0f}", f"{row['done']:,} in {row['seconds']:.0f} s",
             f"{row['slowest']:.2f} s", row["errors"] or "none", f"{row['recorded']:,}",
-            row.get("left_running", "–"),
+            row.get("left_running", "–"), f"{row.get('others', float('nan')):.0%}",
         )
         for row in rows
     ]  # fmt: skip
-    header = ("processes", "", "ask + tell a second", "done", "slowest pair", "errors", "recorded", "left running")
+    header = (
+        "processes",
+        "",
+        "ask + tell a second",
+        "done",
+        "slowest pair",
+        "errors",
+        "recorded",
+        "left running",
+        "others",
+    )
     said = {row["commonest"] for row in rows if row["commonest"]}
     return "\n\n".join(
         [
@@ -64,7 +74,7 @@ def stations(rows):
                 decisions are written, too, and take their time, but are not counted. Every event is synced to the disk
                 before it is acknowledged. Optuna's pair is `study.ask()` and `study.tell(trial, 1.0)` of a trial
                 without parameters, with its random sampler: nothing but the two calls. Both use SQLite as they
-                come."""),
+                come. "Others" is the share of all cores that other programs of the machine took meanwhile."""),
             table(header, cells),
             *(["Optuna's commonest error: " + "; ".join(f"`{each}`" for each in sorted(said)) + "."] if said else []),
         ]
@@ -87,21 +97,24 @@ def long_log(long):
 
 
 def conditions(kept):
-    about = kept["about"]
-    return "\n".join(
-        [
-            "## Conditions",
-            "",
-            f"* {about['date']}: {about['machine']}; load average before the run {about['load']}.",
-            f"* Writing and syncing 4 KiB took {1e3 * about['sync']:.1f} ms.",
-            f"* {about['versions']}.",
-            "* Every process is a program of its own and begins when all are ready. Optuna is stopped after a minute.",
-        ]
-    )
+    lines = [
+        f"* {name}, {about['date']}: {about['machine']}; load average before the run {about['load']}; writing 4 KiB "
+        f"and syncing it took {1e3 * about['sync']:.1f} ms."
+        for name, about in ((NAMES[part], kept[part]["about"]) for part in NAMES)
+    ]
+    versions = paragraph("; ".join(sorted({kept[part]["about"]["versions"] for part in NAMES})) + ".")
+    return "\n".join(["## Conditions", "", *lines, "", versions, "", METHOD])
+
+
+NAMES = {"stations": "Processes", "long": "Long log"}
+
+METHOD = """* Every process is a program of its own and begins when all are ready. Optuna is stopped after a minute.
+* Each of proband's processes learns and plans for itself, in the background: with many processes on few cores, this
+  and the other work of the machine take most of the time, and what a sync of the disk takes most of the rest."""
 
 
 def find(kept, kind, processes):
-    return next(row for row in kept["stations"] if (row["kind"], row["processes"]) == (kind, processes))
+    return next(row for row in kept["stations"]["rows"] if (row["kind"], row["processes"]) == (kind, processes))
 
 
 def table(header, rows):

@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from benchmarks.studies import machine
+
 WORKER = Path(__file__).with_name("worker.py")
 
 
@@ -14,7 +16,7 @@ def measure(kind, processes, pairs, seconds, folder):
     path = Path(folder) / f"{kind}-{processes}.db"
     url = f"sqlite:///{path}"
     PREPARE[kind](url)
-    share = -(-pairs // processes)
+    share, bystanders = -(-pairs // processes), machine.Bystanders()
     workers = [
         subprocess.Popen(
             [sys.executable, str(WORKER), kind, url, str(number), str(share), str(seconds)],
@@ -34,6 +36,7 @@ def measure(kind, processes, pairs, seconds, folder):
     row = {
         "kind": kind, "processes": processes, "done": done, "seconds": took, "rate": done / took,
         "slowest": max(each["slowest"] for each in found), "errors": sum(errors.values()),
+        "others": bystanders.share(),
         "commonest": errors.most_common(1)[0][0] if errors else None, "fewest": min(each["done"] for each in found),
     }  # fmt: skip
     return row | CHECK[kind](url)
