@@ -5,9 +5,11 @@ PIP_QUIETLY := --quiet --disable-pip-version-check
 COMPILE = .venv-pins/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-emit-find-links --no-header --no-annotate --quiet $(UPGRADE)
 
+JOBS ?= 2
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-crash check format experiments bench-gaussian bench-gpu bench-planners bench-studies bench-subset pins clean
+.PHONY: help demo test test-slow test-crash check format experiments bench-gaussian bench-gpu bench-networks bench-planners bench-studies bench-subset pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -66,13 +68,15 @@ bench-gaussian: .venv-bench/.stamp ## Measure the Gaussian planner, and write do
 bench-subset: .venv-bench/.stamp ## Measure the subset planner (DATA=folder), and write docs/benchmarks/subset.*
 	.venv-bench/bin/python -m benchmarks.subset --data $(DATA) $(OPTIONS)
 
+bench-networks: .venv-bench/.stamp ## Measure learning on two networks (DATA=folder), and write docs/benchmarks/networks.*
+	.venv-bench/bin/python -m benchmarks.networks --data $(DATA) --jobs $(JOBS) $(OPTIONS)
+
 bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write docs/benchmarks/studies.*
 	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)
 
 # A run that was stopped goes on where it was; after a change of the code that results depend on it begins anew.
 EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data horizon easy \
-    gaussian-etc gaussian-quality-control paper-entropy entropy-widths entropy-large
-JOBS ?= 2
+    gaussian-etc gaussian-quality-control paper-entropy entropy-widths entropy-large entropy-near-ties
 experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	@set -e; for name in $(EXPERIMENTS); do \
 	    case $$name in paper-discrete) more="--replications 20";; *) more=;; esac; \

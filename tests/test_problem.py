@@ -94,6 +94,23 @@ def test_costs_follow_groups() -> None:
     assert problem.costs(np.empty((0, 5))).shape == (0, 5)
 
 
+def test_the_cheapest_order_opens_groups_cheaply() -> None:
+    problem = Problem(
+        [
+            Test("alone", 9.0),
+            Test("a", 3.0, group="blood", group_cost=1.0),
+            Test("context", on_arrival=True),
+            Test("c", 5.0, group="urine", group_cost=4.0),
+            Test("b", 2.0, group="blood", group_cost=0.5),
+        ],
+        ["y"],
+        Table(["a"], [[1.0], [0.0]]),
+    )
+    assert problem.cheapest_order.tolist() == [0, 4, 3, 1]
+    assert problem.cost_of_the_rest([[NAN] * 5]).tolist() == [9.0 + 2.0 + 5.0 + 1.0]
+    assert Problem([A], ["y"], TABLE).cheapest_order.tolist() == [0]
+
+
 def test_states_hide_what_is_unavailable_and_are_copies() -> None:
     problem = Problem([A, Test("gold", available=False)], ["y"], TABLE)
     given = np.array([[1.0, 1.0]])

@@ -126,6 +126,19 @@ class Problem:
         return np.array([i for i, test in enumerate(self.tests) if test.operable], dtype=np.int64)
 
     @cached_property
+    def cheapest_order(self) -> IntArray:
+        """The tests that can be chosen, in an order in which any set of them costs least.
+
+        What opens a group for the least premium over its group price comes first of its group; groups keep the places
+        that their tests have in the problem.
+        """
+        order = self.operable.copy()
+        for group in {test.group for test in self.tests} - {None}:
+            members = np.array([self.tests[i].group == group for i in order], dtype=np.bool_)
+            order[members] = sorted(order[members], key=self._premium)
+        return order
+
+    @cached_property
     def all_available(self) -> bool:
         """Whether every test can be known in operation, so that whole outcome vectors can be seen."""
         return all(test.available for test in self.tests)
@@ -162,7 +175,7 @@ class Problem:
         """Return what it costs to run every remaining test in each state, shape (n,)."""
         known = self.states(states)
         total = np.zeros(len(known))
-        for i in self.operable:
+        for i in self.cheapest_order:
             missing = np.isnan(known[:, i])
             total += np.where(missing, self.costs(known)[:, i], 0.0)
             known[missing, i] = 0
@@ -172,6 +185,11 @@ class Problem:
         """Return the other tests whose being run lowers the price of `test`."""
         group = self.tests[test].group
         return np.array([j for j in self.operable if j != test and group and self.tests[j].group == group], dtype=int)
+
+    def _premium(self, test: int) -> float:
+        """Return what a test costs more than with its group open."""
+        price = self.tests[test]
+        return 0.0 if price.group_cost is None else price.cost - price.group_cost
 
     def payoff(self, rows: FloatArray) -> FloatArray:
         """Return the reward's columns for complete rows, shape (n, columns)."""

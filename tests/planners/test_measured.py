@@ -146,6 +146,19 @@ def test_groups_make_sets_cheaper() -> None:
     assert best.value == pytest.approx(law.entropy() - 3.0)
 
 
+def test_the_set_is_run_in_its_cheapest_order() -> None:
+    """The last test opens the van for 0.1 more than its own price, the others for 1.5."""
+    tests = [Test(f"s{i}", 2.0, outcomes=None, group="van", group_cost=0.5) for i in range(2)]
+    problem = Problem([*tests, Test("s2", 0.6, outcomes=None, group="van", group_cost=0.5)], ["stop"], Entropy())
+    law = Gaussian(np.zeros(3), np.eye(3) * 2)
+    best = plan(problem, law)
+    assert best.act([[NAN] * 3]).tolist() == [2]
+    for figures in (best.evaluation, evaluate(problem, law, test_everything(problem))):
+        assert figures.cost == pytest.approx(1.6)
+        assert figures.value == pytest.approx(best.value)
+    assert best.values([[NAN, NAN, NAN]]) == pytest.approx(best.value)
+
+
 def test_mistakes(bolt_plan: GaussianPlan) -> None:
     problem, law = bolt_plan.problem, bolt_plan.distribution
     network = monitoring_network()

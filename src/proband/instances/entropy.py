@@ -16,6 +16,9 @@ from proband.rewards import Entropy
 from proband.vocabulary import FloatArray, Test
 
 COSTS = (1.0, 3.0)
+READING = 0.1
+"""Variance of the error with which one of two near-tied tests measures what both do."""
+TWIN_COST = 1.2
 SITES = 24
 TOWN = 10.0
 """Side of the map, in kilometres."""
@@ -64,20 +67,21 @@ def paper_entropy_example() -> Instance[Gaussian]:
 def near_ties(rng: np.random.Generator, *, d: int = 10, gap: float = 0.01) -> Instance[Gaussian]:
     """Draw an instance whose two best sets are substitutes of each other and differ by `gap` in reward.
 
-    Tests 1 and 2 measure nearly the same thing and neither pays once the other is measured; test 2 costs `gap` more.
+    Tests 1 and 2 measure one thing, each with an error of its own: one of them always pays, and the other one no
+    longer, once the first is measured. Test 2 costs `gap` more.
+
+    Examples
+    --------
+    >>> instance = near_ties(np.random.default_rng(0))
+    >>> [test.cost for test in instance.problem.tests[:2]]
+    [1.2, 1.21]
     """
     factor = rng.random((d - 1, d - 1)) / 2
-    base = factor @ factor.T + np.eye(d - 1)
-    covariance = np.empty((d, d))
-    covariance[1:, 1:] = base
-    covariance[0, 1:] = base[0]
-    covariance[1:, 0] = base[0]
-    covariance[0, 0] = base[0, 0]
-    covariance[0, 0] += 0.02
-    covariance[1, 1] += 0.02
+    thing = np.r_[0, 0 : d - 1]
+    covariance = (factor @ factor.T + np.eye(d - 1))[np.ix_(thing, thing)]
+    covariance[[0, 1], [0, 1]] += READING
     costs = rng.uniform(1.0, 2.0, size=d)
-    costs[0] = 1.0
-    costs[1] = 1.0 + gap
+    costs[:2] = TWIN_COST, TWIN_COST + gap
     return Instance("near-ties", entropy_problem(costs), Gaussian(np.zeros(d), covariance))
 
 

@@ -104,8 +104,8 @@ class DecideNow:
 
 
 def test_everything(problem: Problem, distribution: Law | None = None) -> FixedSet:
-    """Return the policy that runs every test that can be run, then decides."""
-    return FixedSet(problem, [problem.tests[i].name for i in problem.operable], distribution)
+    """Return the policy that runs every test that can be run, in a cheapest order, then decides."""
+    return FixedSet(problem, [problem.tests[i].name for i in problem.cheapest_order], distribution)
 
 
 test_everything.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test

@@ -45,7 +45,8 @@ def test_a_set_costs_what_its_cheapest_order_costs(problem: Problem) -> None:
     costs = SetCosts(problem)
     for tests in subsets(range(5)):
         assert costs.of(tests) == pytest.approx(cheapest(problem, tests), abs=1e-12)
-        assert paid(problem, costs.order(tests)) == pytest.approx(costs.of(tests), abs=1e-12)
+        order = [i for i in problem.cheapest_order if i in tests]
+        assert paid(problem, order) == pytest.approx(costs.of(tests), abs=1e-12)
 
 
 def test_all_subsets_at_once(problem: Problem) -> None:

@@ -9,6 +9,7 @@ from proband.agents.entropy.certified import Certified
 from proband.agents.entropy.elimination import AgentWarning, Elimination
 from proband.agents.entropy.explore_then_commit import EntropyExploreThenCommit
 from proband.agents.entropy.normality import Normality, check_normality
+from proband.agents.entropy.rounds import SetAgent
 from proband.agents.entropy.thrifty import Thrifty
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Elimination",
     "EntropyExploreThenCommit",
     "Normality",
+    "SetAgent",
     "Thrifty",
     "check_normality",
 ]

@@ -49,8 +49,8 @@ class SetCosts:
     >>> from proband import Problem, Test
     >>> van = {"outcomes": None, "group": "van", "group_cost": 0.5}
     >>> costs = SetCosts(Problem([Test("a", 2.0, **van), Test("b", 1.0, **van)], ["stop"], Entropy()))
-    >>> costs.of([0, 1]), costs.order([0, 1])
-    (1.5, (1, 0))
+    >>> costs.of([0, 1])
+    1.5
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -71,13 +71,6 @@ class SetCosts:
         total = float(self.group_cost[members].sum())
         groups = self.group[members]
         return total + sum(float(self.opening[members[groups == g]].min()) for g in np.unique(groups[groups >= 0]))
-
-    def order(self, tests: Iterable[int]) -> tuple[int, ...]:
-        """Return the tests in a cheapest order: in each group the one that opens it for least comes first."""
-        members = sorted(int(i) for i in tests)
-        opener = {g: min((i for i in members if self.group[i] == g), key=lambda i: self.opening[i])
-                  for g in {int(self.group[i]) for i in members} - {-1}}  # fmt: skip
-        return tuple(sorted(members, key=lambda i: (i not in opener.values(), i)) if opener else members)
 
     def of_all(self, base: Iterable[int], free: Iterable[int]) -> FloatArray:
         """Return the cost of `base` with each subset of `free`, numbered by its bits, shape (2^k,)."""

@@ -60,7 +60,7 @@ class SetAgent:
     def policy(self) -> Policy:
         """Return the policy that measures the set; the same object whenever the set is the same."""
         if self.tested not in self._policies:
-            names = [self.problem.tests[i].name for i in self.costs.order(self.tested)]
+            names = [self.problem.tests[i].name for i in self.problem.cheapest_order if i in self.tested]
             self._policies = {self.tested: FixedSet(self.problem, names)} | dict(list(self._policies.items())[:63])
         return self._policies[self.tested]
 

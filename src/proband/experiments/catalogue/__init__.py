@@ -7,6 +7,7 @@ from proband.experiments.catalogue.horizon import HORIZONS
 from proband.experiments.catalogue.lower_bound_many import LOWER_BOUND_MANY
 from proband.experiments.catalogue.lower_bound_single import LOWER_BOUND_SINGLE
 from proband.experiments.catalogue.missing_data import MISSING_DATA
+from proband.experiments.catalogue.near_ties import NEAR_TIES
 from proband.experiments.catalogue.paper_discrete import PAPER_DISCRETE
 from proband.experiments.experiment import Experiment
 
@@ -22,6 +23,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     "paper-entropy": PAPER_ENTROPY,
     "entropy-widths": ENTROPY_WIDTHS,
     "entropy-large": ENTROPY_LARGE,
+    "entropy-near-ties": NEAR_TIES,
 }
 """Name to experiment."""
 

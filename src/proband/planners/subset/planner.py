@@ -37,7 +37,7 @@ class SubsetPlan(Plan):
         self.solution = solution
         self.chosen = solution.chosen
         self.value, self.bound = solution.value, solution.bound
-        self._policy = FixedSet(problem, [problem.tests[i].name for i in self.chosen])
+        self._policy = FixedSet(problem, [problem.tests[i].name for i in problem.cheapest_order if i in self.chosen])
 
     def act(self, states: ArrayLike) -> IntArray:
         """Return the first missing test of the set, or stop, for each state."""
@@ -63,13 +63,13 @@ class SubsetPlan(Plan):
 
     def _worth(self, row: FloatArray, tests: set[int]) -> float:
         """Return what is still to be gained by measuring the tests that are not known."""
-        known = np.flatnonzero(~np.isnan(row))
-        union = np.array(sorted({*known.tolist(), *tests}), dtype=np.int64)
-        before = set_reward(self.problem, self.distribution, known)
-        after, filled, cost = set_reward(self.problem, self.distribution, union), row.copy(), 0.0
-        for i in (j for j in union if np.isnan(row[j])):
+        known, filled, cost = ~np.isnan(row), row.copy(), 0.0
+        for i in (j for j in self.problem.cheapest_order if j in tests and not known[j]):
             cost += float(self.problem.costs(filled)[0, i])
             filled[i] = 0.0
+        before, after = (
+            set_reward(self.problem, self.distribution, np.flatnonzero(part)) for part in (known, ~np.isnan(filled))
+        )
         return after - before - cost
 
 

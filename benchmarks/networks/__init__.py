@@ -1,0 +1,1 @@
+"""Learning which sites of two networks of the literature are worth their price."""

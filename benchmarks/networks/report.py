@@ -1,0 +1,127 @@
+"""Write docs/benchmarks/networks.md, .csv and .png from the rows of a run."""
+
+import csv
+
+import matplotlib as mpl
+import numpy as np
+from benchmarks.networks.runs import AGENTS, DELTA, EPSILON, HORIZON, LENGTHS, PATIENCE
+from benchmarks.subset.text import seconds, table
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+COLOURS = {63: "#0b6e4f", 90: "#3d5a98"}
+
+
+def write(folder, kept):
+    """Write the three files; return whether all aims were met."""
+    rows = kept["rows"]
+    with (folder / "networks.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    draw(folder / "networks.png", rows)
+    aims = list(criteria(rows))
+    said = {True: "yes", False: "**no**"}
+    sections = [
+        INTRODUCTION,
+        "## What was to be shown\n\n"
+        + table(("", "aim", "this run", "met"), [(*what, said[bool(met)]) for *what, met in aims]),
+        "## Regret\n\n" + regrets(rows),
+        "## Certificates\n\n" + certificates(rows),
+        conditions(kept),
+    ]
+    (folder / "networks.md").write_text("\n\n".join(sections) + "\n", encoding="utf-8")
+    return all(met for *_, met in aims)
+
+
+INTRODUCTION = f"""# Learning which sites of a network are worth their price
+
+One run of `make bench-networks DATA=DIRECTORY`: rounds of measurements are drawn from the covariances of two
+environmental monitoring networks of the literature, 63 and 90 sites (see [subset](subset.md) for their source; they
+are not part of this repository). Costs are drawn evenly between the 20 % quantile of what sites bring given all
+others and the 80 % quantile of what they bring alone; where the first is negative the measurements are given in smaller
+units, which adds the same to all gains, so that no cost is. Nobody knows mean or covariance. T = {HORIZON:,} rounds.
+
+![Regret of explore-then-commit against its length, beside thrifty](networks.png)"""
+
+
+def of(rows, sites, agent):
+    return np.array([row["regret"] for row in rows if row["sites"] == sites and row["agent"] == agent])
+
+
+def best_length(rows, sites):
+    """Return the exploration length with the least mean regret on these very runs."""
+    return min(LENGTHS, key=lambda n: of(rows, sites, f"explore-{n}").mean())
+
+
+def criteria(rows):
+    for sites in (63, 90):
+        length = best_length(rows, sites)
+        ratio = of(rows, sites, "thrifty").mean() / of(rows, sites, f"explore-{length}").mean()
+        aim = "at most half of explore-then-commit with its best length in hindsight"
+        yield f"{sites} sites, thrifty", aim, f"{ratio:.2f} of it (N = {length})", ratio <= 0.5
+        here = [row for row in rows if row["sites"] == sites and row["agent"] == "certify"]
+        rounds = [row["rounds"] for row in here]
+        shown = f"{sum(row['reached'] for row in here)} of {len(here)} runs, {min(rounds):,} to {max(rounds):,} rounds"
+        aim = f"reached within {PATIENCE:,} rounds"
+        yield f"{sites} sites, certify({EPSILON})", aim, shown, all(row["reached"] for row in here)
+
+
+def regrets(rows):
+    cells = []
+    for agent in (*AGENTS, "test-everything"):
+        cell = [agent]
+        for sites in (63, 90):
+            here = of(rows, sites, agent)
+            spent = float(np.median([r["seconds"] for r in rows if r["sites"] == sites and r["agent"] == agent]))
+            error = here.std(ddof=1) / np.sqrt(len(here)) if len(here) > 1 else float("nan")
+            cell += [f"{here.mean():,.0f} ± {error:,.0f}", seconds(spent) if spent else "–"]
+        cells.append(cell)
+    header = ("agent", "63 sites", "median time", "90 sites", "median time")
+    count = len(of(rows, 63, "thrifty"))
+    return (
+        f"Mean over {count} runs (draws of costs × streams) and its standard error; median time of a run, planning "
+        f"included.\n\n{table(header, cells)}"
+    )
+
+
+def certificates(rows):
+    cells = []
+    for sites in (63, 90):
+        here = [row for row in rows if row["sites"] == sites and row["agent"] == "certify"]
+        rounds, losses = [row["rounds"] for row in here], [row["loss"] for row in here]
+        cells.append((
+            sites, len(here), f"{np.median(rounds):,.0f}", f"{max(rounds):,}", f"{max(row['bound'] for row in here):.2f}",
+            f"{np.mean(losses):.3f}", f"{max(losses):.3f}", sum(loss > EPSILON for loss in losses),
+        ))  # fmt: skip
+    header = (
+        "sites", "runs", "median rounds", "most rounds", "largest bound", "mean true loss", "largest true loss",
+        "wrong",
+    )  # fmt: skip
+    text = f"A set that is within {EPSILON} nats a round of the best, with probability {1 - DELTA:g}."
+    return f"{text}\n\n{table(header, cells)}"
+
+
+def conditions(kept):
+    about = kept["about"]
+    return (
+        f"Seeds {about['seed']} onwards; none of them was used to choose anything. {about['jobs']} processes; "
+        f"{about['machine']}; {about['versions']}; {about['date']}. All runs: [networks.csv](networks.csv)."
+    )
+
+
+def draw(path, rows):
+    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+        canvas, ax = plt.subplots(figsize=(6.4, 4.2))
+        for sites, colour in COLOURS.items():
+            means = [of(rows, sites, f"explore-{n}").mean() for n in LENGTHS]
+            ax.plot(LENGTHS, means, "o-", color=colour, label=f"explore-then-commit, {sites} sites")
+            thrifty = of(rows, sites, "thrifty").mean()
+            ax.axhline(thrifty, color=colour, linestyle="--", label=f"thrifty, {sites} sites")
+        ax.set(xscale="log", yscale="log", xlabel="rounds of exploration", ylabel=f"regret after {HORIZON:,} rounds")
+        ax.grid(alpha=0.25)
+        ax.legend(frameon=False)
+        canvas.tight_layout()
+        canvas.savefig(path, dpi=160, metadata={"Software": None})
+        plt.close(canvas)
