@@ -59,7 +59,7 @@ format: .venv/.stamp ## Format the code and apply the safe fixes
 
 # Add OPTIONS=--quick for two minutes instead of twenty, OPTIONS="--part dense" or "--part sparse" for one half.
 bench-planners: .venv-bench/.stamp ## Measure the planners beside their peers, and write docs/benchmarks/planners.*
-	.venv-bench/bin/python benchmarks/planners/run.py $(OPTIONS)
+	.venv-bench/bin/python -m benchmarks.planners $(OPTIONS)
 
 bench-gaussian: .venv-bench/.stamp ## Measure the Gaussian planner, and write docs/benchmarks/gaussian.*
 	.venv-bench/bin/python -m benchmarks.gaussian $(OPTIONS)
@@ -85,7 +85,7 @@ experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	done
 
 bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
-	$(BIN)/python benchmarks/planners/gpu.py
+	$(BIN)/python -m benchmarks.planners.gpu
 
 # Add UPGRADE=--upgrade to move every pin to its newest release.
 pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and requirements/bench.in

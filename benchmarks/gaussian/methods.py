@@ -9,10 +9,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import integrate, signal, special
+from scipy import integrate, ndimage, signal, special
 
 from proband import Discrete, Problem, Test, plan
-from proband.planners.gaussian import solve_line
+from proband.planners.gaussian import Line, solve_line
+from proband.planners.gaussian.plane import solve_plane
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,11 @@ class Answer:
 
 def proband(line, *, tolerance):
     def solve():
-        solution = solve_line(line, tolerance=tolerance)
-        return Answer(solution.value, solution.error, solution.n_panels, solution.nbytes)
+        if isinstance(line, Line):
+            solution = solve_line(line, tolerance=tolerance)
+            return Answer(solution.value, solution.error, solution.n_panels, solution.nbytes)
+        solution = solve_plane(line, tolerance=tolerance)
+        return Answer(solution.value, solution.error, kept=solution.nbytes)
 
     return solve
 
@@ -93,6 +97,50 @@ def hermite(line, *, points, nodes=32):
         return np.interp(grid[:, None] + step * places, grid, values) @ weights
 
     return lambda: induction(line, grid, expectation)
+
+
+def square_grid(plane, *, points, nodes=128):
+    """Two scores on a square grid of means: Gauss-Hermite quadrature of the interpolant along the step of a test.
+
+    The last test is in closed form.
+    """
+    axis = np.linspace(-7, 7, points)
+    means = np.stack(np.meshgrid(*(mean + axis for mean in plane.mean_z), indexing="ij"), axis=-1).reshape(-1, 2)
+    places, weights = np.polynomial.hermite_e.hermegauss(nodes)
+    weights, cells, everything = weights / weights.sum(), np.indices((points, points)), (1 << plane.d) - 1
+
+    def after(mask):
+        known = [i for i in range(plane.d) if mask >> i & 1]
+        gain = np.linalg.solve(plane.covariance[np.ix_(known, known)], plane.covariance[known]).T
+        rest = plane.covariance - gain @ plane.covariance[known]
+        own = np.where(np.isin(np.arange(plane.d), known), 1.0, np.diag(rest))
+        return plane.weights @ rest @ plane.weights.T, rest @ plane.weights.T / np.sqrt(own)[:, None]
+
+    def expectation(values, step):
+        shifts = step / (axis[1] - axis[0])
+        moved = (
+            weight * ndimage.map_coordinates(values, cells + (place * shifts)[:, None, None], order=1, mode="nearest")
+            for place, weight in zip(places, weights, strict=True)
+        )
+        return sum(moved)
+
+    def solve():
+        values = {}
+        for mask in sorted(range(everything), key=int.bit_count, reverse=True):
+            spread, steps = after(mask)
+            best = plane.reward.expectation(means, spread).max(axis=1).reshape(points, points)
+            for i in (i for i in range(plane.d) if not mask >> i & 1):
+                child = mask | 1 << i
+                follow = (
+                    plane.reward.expected_maximum(means, spread).reshape(points, points)
+                    if child == everything
+                    else expectation(values[child], steps[i])
+                )
+                best = np.maximum(best, follow - plane.costs[i])
+            values[mask] = best
+        return Answer(float(values[0][points // 2, points // 2]), kept=sum(v.nbytes for v in values.values()))
+
+    return solve
 
 
 def quadrature(line, *, accuracy):
@@ -164,6 +212,7 @@ METHODS = {
     "proband": proband,
     "uniform grid": uniform_grid,
     "Gauss-Hermite": hermite,
+    "square grid": square_grid,
     "nested quadrature": quadrature,
     "binned, dense plan": binned,
 }

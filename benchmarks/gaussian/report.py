@@ -1,14 +1,9 @@
 """From the rows of a run to ``gaussian.md``, ``gaussian.csv`` and ``gaussian.png``."""
 
 import csv
-import os
-import platform
-from datetime import UTC, datetime
-from importlib.metadata import version
 
 from benchmarks.gaussian import figure
-from benchmarks.planners.machine import memory as memory_of_machine
-from benchmarks.planners.machine import processor
+from benchmarks.text import seconds, size, table
 
 FIELDS = (
     "part", "method", "d", "kind", "seed", "options", "best", "median", "cpu", "runs", "first_call", "memory",
@@ -23,17 +18,6 @@ is in [gaussian.csv](gaussian.csv).
 ![Time against the number of tests, and error against time](gaussian.png)"""
 
 
-def describe():
-    """Return the machine, its load before the run, the versions and the date."""
-    packages, system = ("proband", "numpy", "scipy", "numba"), f"{platform.system()} {platform.machine()}"
-    return {
-        "machine": ", ".join([f"{os.cpu_count()} cores", processor(), memory_of_machine(), system]),
-        "load": round(os.getloadavg()[0], 1),
-        "versions": f"Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in packages),
-        "date": datetime.now(tz=UTC).date().isoformat(),
-    }
-
-
 def write(folder, kept):
     """Write the three files; `kept` has, for each part, `about` and `rows`."""
     rows = rows_of(kept)
@@ -42,7 +26,10 @@ def write(folder, kept):
         sheet.writeheader()
         sheet.writerows(row | {"options": options(row)} for row in rows)
     figure.draw(folder / "gaussian.png", rows)
-    sections = [INTRODUCTION, targets(rows), sizes(rows), tolerances(rows), nested(rows), grid(rows), bins(rows)]
+    sections = [
+        INTRODUCTION, targets(rows), sizes(rows), tolerances(rows), nested(rows), grid(rows), bins(rows),
+        two_scores(rows),
+    ]  # fmt: skip
     text = "\n\n".join([*filter(None, sections), conditions(kept)])
     (folder / "gaussian.md").write_text(text + "\n", encoding="utf-8")
 
@@ -152,6 +139,17 @@ is lower, and drawing the law is not counted.
     return beside(rows, "bins", text)
 
 
+def two_scores(rows):
+    text = """## Two scores
+
+Pass earns 1 where two weighted sums of the tests are both above a limit and −2 elsewhere, fail earns 0. The peer keeps
+values on a square grid of means and interpolates between them, with 128 Gauss-Hermite nodes along the step of a test;
+the last test is in closed form.
+
+"""
+    return beside(rows, "two scores", text)
+
+
 def beside(rows, part, text):
     """A table of one part with ratios of times at equal or better accuracy."""
     here = [row for row in rows if row["part"] == part]
@@ -190,8 +188,9 @@ def conditions(kept):
     method = f"""* **Time**: best and median of several runs after one that compiles{compiled}; what takes over 10 s is
   run once. **CPU** is the time of all cores together.
 * **Memory**: the peak of the process (`ru_maxrss`) minus its peak before; in brackets the whole process.
-* **Off by**: distance to the planner's value at tolerance 1e-9, where that was computed (d ≤ 12). A value of the
-  planner that is off by more than its reported error, or an error above the tolerance, ends the run with an error."""
+* **Off by**: distance to the planner's value at tolerance 1e-9, where that was computed (d ≤ 12), or 2e-5 with two
+  scores (d ≤ 4). A value of the planner that is off by more than its reported error, or an error above the tolerance,
+  ends the run with an error."""
     return "\n".join(["## Conditions", "", *parts, "", versions, "", method])
 
 
@@ -213,18 +212,3 @@ def options(row):
 
 def yes(met):
     return "yes" if met else "**no**"
-
-
-def seconds(time):
-    if time < 1:
-        return f"{time * 1e3:.3g} ms"
-    return f"{time:.3g} s" if time < 100 else f"{time:.0f} s"
-
-
-def size(bytes_):
-    return f"{bytes_ / 1e6:.0f} MB" if bytes_ < 1e9 else f"{bytes_ / 1e9:.2f} GB"
-
-
-def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in cells) + " |" for cells in lines)

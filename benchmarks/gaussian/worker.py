@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict
 
 import numpy as np
+
 from benchmarks.gaussian.cases import case
 from benchmarks.gaussian.methods import METHODS
 

@@ -11,12 +11,12 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from benchmarks.machine import describe
 from benchmarks.networks import report
 from benchmarks.networks.runs import AGENTS, Run, play
-from benchmarks.subset.machine import describe
 
 ROOT = Path(__file__).parents[2]
-SEED, DRAWS, STREAMS = 1000, 5, 2
+SEED, DRAWS, STREAMS = 3000, 5, 2
 
 
 def main():

@@ -4,8 +4,9 @@ import csv
 
 import matplotlib as mpl
 import numpy as np
+
 from benchmarks.networks.runs import AGENTS, DELTA, EPSILON, HORIZON, LENGTHS, PATIENCE
-from benchmarks.subset.text import seconds, table
+from benchmarks.text import seconds, table
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -92,7 +93,8 @@ def certificates(rows):
         here = [row for row in rows if row["sites"] == sites and row["agent"] == "certify"]
         rounds, losses = [row["rounds"] for row in here], [row["loss"] for row in here]
         cells.append((
-            sites, len(here), f"{np.median(rounds):,.0f}", f"{max(rounds):,}", f"{max(row['bound'] for row in here):.2f}",
+            sites, len(here), f"{np.median(rounds):,.0f}", f"{max(rounds):,}",
+            f"{max(row['bound'] for row in here):.2f}",
             f"{np.mean(losses):.3f}", f"{max(losses):.3f}", sum(loss > EPSILON for loss in losses),
         ))  # fmt: skip
     header = (

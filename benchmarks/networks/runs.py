@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from benchmarks.subset import cases
 
+from benchmarks.subset import cases
 from proband import Gaussian, Records
 from proband.agents.entropy import Certified, EntropyExploreThenCommit, Thrifty
 from proband.instances import entropy_problem

@@ -1,6 +1,7 @@
 """What the planners are meant to reach, checked against a run: (what, aim, shown, met or None where not measured)."""
 
-from report import find, seconds, size
+from benchmarks.planners.report import find
+from benchmarks.text import seconds, size
 
 COSTS = (0.05, 0.03, 0.02, 0.01)
 

@@ -8,9 +8,9 @@ import sys
 import time
 
 import numpy as np
-from cases import majority
 
 import proband
+from benchmarks.planners.cases import majority
 from proband.planners.gpu import gpu_present, solve_on_gpu
 
 

@@ -6,11 +6,11 @@ Peers are imported only where they run, so that a process holds, and is charged 
 import time
 from dataclasses import dataclass
 
-import inductions
 import numpy as np
-from cases import majority
 
 import proband
+from benchmarks.planners import inductions
+from benchmarks.planners.cases import majority
 from proband.planners import dense
 from proband.planners.layout import layout_of
 from proband.policies import Node, Tree

@@ -1,8 +1,9 @@
 """From the rows of a run to ``planners.md``, ``planners.csv`` and ``planners.png``."""
 
 import csv
-import textwrap
 from pathlib import Path
+
+from benchmarks.text import paragraph, seconds, size, table
 
 EQUAL = 1e-9
 """Answers of exact planners may differ by this much."""
@@ -18,7 +19,7 @@ FIELDS = (
 
 def write(folder: Path, kept):
     """Write the three files; `kept` has, for each part, `about` and `rows`."""
-    import figure
+    from benchmarks.planners import figure
 
     rows = [row for part in kept.values() for row in part["rows"]]
     with (folder / "planners.csv").open("w", newline="", encoding="utf-8") as file:
@@ -82,25 +83,6 @@ def find(kept, part, planner, **wanted):
     return None
 
 
-def seconds(time):
-    if time < 1:
-        return f"{time * 1e3:.3g} ms"
-    return f"{time:.3g} s" if time < 100 else f"{time:.0f} s"
-
-
-def size(memory):
-    return f"{memory / 1e6:.0f} MB" if memory < 1e9 else f"{memory / 1e9:.2f} GB"
-
-
-def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in cells) + " |" for cells in lines)
-
-
-def paragraph(text):
-    return textwrap.fill(" ".join(text.split()), 118, break_on_hyphens=False)
-
-
 INTRODUCTION = """# The planners beside their peers
 
 One run of `make bench-planners`: the same instances for all, the answers compared, each planner on each instance in a
@@ -111,7 +93,7 @@ process of its own. Every measurement is in [planners.csv](planners.csv); the GP
 
 def targets(kept):
     """What the planners are meant to reach, and what this run showed."""
-    from criteria import criteria
+    from benchmarks.planners.criteria import criteria
 
     said = {True: "yes", False: "**no**", None: "–"}
     rows = [(what, aim, shown, said[met]) for what, aim, shown, met in criteria(kept)]

@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-import planners
+from benchmarks.planners import planners
 
 LEAST_RUNS, MOST_RUNS = 3, 50
 LONG = 12.0

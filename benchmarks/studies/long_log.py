@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 from benchmarks.studies.synthetic import write_log
-
 from proband.instances import INSTANCES
 from proband.studies import Study, folded
 from proband.studies.exchange import read_entries, verify

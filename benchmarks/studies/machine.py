@@ -1,29 +1,18 @@
-"""On what a benchmark ran: the machine in words, without its name, its disk, and the versions."""
+"""What writing needs to know of the machine: its disk, and how busy others keep it."""
 
 import os
-import platform
 import sqlite3
 import tempfile
 import time
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
-import proband
-
-PACKAGES = ("numpy", "numba", "optuna", "sqlalchemy")
+from benchmarks import machine
 
 
 def describe(folder):
-    """Return the machine, its load before the run, the time of a sync, the versions and the date."""
-    return {
-        "machine": f"{os.cpu_count()} cores, {processor()}, {memory()}, {platform.system()} {platform.machine()}",
-        "load": round(os.getloadavg()[0], 1),
-        "sync": sync_time(folder),
-        "versions": f"proband {proband.__version__}, Python {platform.python_version()}, "
-        f"SQLite {sqlite3.sqlite_version}, " + ", ".join(f"{name} {version(name)}" for name in PACKAGES),
-        "date": datetime.now(tz=UTC).date().isoformat(),
-    }
+    """Return what benchmarks tell of the machine, and the time of a sync."""
+    about = machine.describe("optuna", "sqlalchemy")
+    return about | {"sync": sync_time(folder), "versions": f"SQLite {sqlite3.sqlite_version}, {about['versions']}"}
 
 
 def sync_time(folder, runs=60):
@@ -65,15 +54,3 @@ def own_time():
     """Return for how many seconds this program and those that it has waited for were on a processor."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
-
-
-def processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
-
-
-def memory():
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB of memory"

@@ -1,6 +1,6 @@
 """From what was measured to ``studies.md``."""
 
-import textwrap
+from benchmarks.text import paragraph, table
 
 LEAST = 200
 """Asks and tells a second that 8 processes are to reach."""
@@ -115,12 +115,3 @@ METHOD = """* Every process is a program of its own and begins when all are read
 
 def find(kept, kind, processes):
     return next(row for row in kept["stations"]["rows"] if (row["kind"], row["processes"]) == (kind, processes))
-
-
-def table(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in cells) + " |" for cells in lines)
-
-
-def paragraph(text):
-    return textwrap.fill(" ".join(text.split()), 118, break_on_hyphens=False)

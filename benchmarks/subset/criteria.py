@@ -1,7 +1,7 @@
 """What the solver is meant to reach, checked against a run: (what, aim, shown, met)."""
 
 from benchmarks.subset.cases import PUBLISHED
-from benchmarks.subset.text import seconds
+from benchmarks.text import seconds
 
 
 def criteria(kept):

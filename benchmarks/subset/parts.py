@@ -8,9 +8,9 @@ import time
 from functools import partial
 
 import numpy as np
-from benchmarks.subset import cases, peers
-from benchmarks.subset.machine import describe
 
+from benchmarks.machine import describe
+from benchmarks.subset import cases, peers
 from proband.planners.subset import enumerate_values, improve, sizes, solve_subset
 
 LOG = cases.LOG_TWO_PI_E

@@ -5,6 +5,7 @@ import itertools
 import time
 
 import numpy as np
+
 from benchmarks.subset.cases import LOG_TWO_PI_E
 
 

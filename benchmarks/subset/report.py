@@ -3,9 +3,10 @@
 import csv
 
 import numpy as np
+
 from benchmarks.subset import figure
 from benchmarks.subset.criteria import criteria
-from benchmarks.subset.text import paragraph, ratio, seconds, table
+from benchmarks.text import paragraph, ratio, seconds, table
 
 
 def write(folder, kept):

@@ -1,4 +1,7 @@
-"""Thousands of runs in which nothing certified may be wrong in more than a share δ (``make test-slow``)."""
+"""Thousands of runs in which nothing certified may be wrong (``make test-slow``).
+
+It may be wrong in a share δ of all runs; the union bounds are generous, and with these seeds it never is.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ def test_what_is_certified_is_true(make_world: Callable[..., Any], d: int) -> No
         agent = Certified(world.problem, delta=DELTA, epsilon=(0.0, 0.05, 0.3)[run % 5 % 3], mean=mean)
         if wrong(agent, world, rng):
             failures.append(run)
-    assert len(failures) <= DELTA * RUNS, failures
+    assert failures == []
 
 
 @pytest.mark.parametrize("gap", [0.005, 0.05])
@@ -62,7 +65,7 @@ def test_what_is_certified_of_near_ties_is_true(make_near_ties: Callable[..., An
         world = make_near_ties(rng, 6, gap=gap)
         if wrong(Certified(world.problem, delta=DELTA, epsilon=0.0, mean=0), world, rng):
             failures.append(run)
-    assert len(failures) <= DELTA * RUNS / 2, failures
+    assert failures == []
 
 
 def test_widths_are_not_wider_than_they_have_to_be(make_world: Callable[..., Any]) -> None:

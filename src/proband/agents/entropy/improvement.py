@@ -30,14 +30,14 @@ STEEP = 30.0
 """Beyond this |y|, sinh is as good as infinite."""
 
 
-def expected_addition(gain: FloatArray, degrees: float, scale: float) -> FloatArray:
+def expected_addition(gain: FloatArray, degrees: float | FloatArray, scale: float) -> FloatArray:
     """Return the expected improvement by adding tests, of the gains' shape.
 
     Parameters
     ----------
     gain : FloatArray
         Estimated gains λ/2·log(2πe·s²) − rise.
-    degrees : float
+    degrees : float or FloatArray of the same shape
         k.
     scale : float
         λ.
@@ -50,7 +50,7 @@ def expected_addition(gain: FloatArray, degrees: float, scale: float) -> FloatAr
     x = degrees * np.exp(2 * np.minimum(gain, STEEP * scale) / scale)
     step = 2 / np.maximum(degrees - np.minimum(x, 0.9 * degrees), 1.0)
     lower = x[..., None] * np.exp(-step[..., None] * NODES)
-    chances = gammainc(degrees / 2, lower / 2)
+    chances = gammainc(np.asarray(degrees)[..., None] / 2, lower / 2)
     return np.asarray(scale / 2 * step * (chances * WEIGHTS * np.exp(NODES)).sum(axis=-1))
 
 

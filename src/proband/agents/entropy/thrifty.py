@@ -1,12 +1,14 @@
 """Maximum-entropy sampling at the least regret, without a certificate: nested testing by expected improvement.
 
 The measured set E only shrinks, so every past round holds it and one scatter matrix suffices. After a first look at
-max(12, d/4) rounds, at numbers t that grow by 7 %:
+max(8, d/4) rounds, at numbers t that grow by 7 %:
 
 * the incumbent S is found by additions, removals and exchanges from the empty set, with at most a third as many tests
   as rounds; once more with its degrees of freedom, from the scatter over t − |S| + 1;
 * a test i outside S has the expected improvement EI_i, the larger of adding it and of the most promising exchange
-  (:mod:`~proband.agents.entropy.improvement`), and the price p_i = (−gain of adding)⁺;
+  (:mod:`~proband.agents.entropy.improvement`), and the price p_i = (−gain of adding)⁺; the variances of all tests
+  lend each other degrees of freedom (:mod:`~proband.agents.entropy.moderation`), which exchanges are given too: that
+  this pays was observed, on instances of several kinds, and not derived;
 * i stays in E while h·EI_i·(T − t) > p_i·t: testing it for another t rounds costs p_i·t, committing without it is
   expected to lose EI_i·(T − t).
 
@@ -25,6 +27,7 @@ from numpy.typing import ArrayLike
 from proband.agents.agent import FOREVER
 from proband.agents.entropy.blocks import Block, closed_blocks
 from proband.agents.entropy.improvement import expected_addition, expected_exchange
+from proband.agents.entropy.moderation import borrowed
 from proband.agents.entropy.rivals import Rivals
 from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive
 from proband.agents.entropy.rules import LOG_TWO_PI_E, solve
@@ -33,7 +36,7 @@ from proband.errors import AgentError
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
-FEWEST = 12
+FEWEST = 8
 """Rounds before the first look."""
 LEAST_AHEAD = 30_000
 """Without a horizon, so many rounds at least are expected to come."""
@@ -161,18 +164,20 @@ class Thrifty(SetAgent):
         slopes = precision @ across
         given = matrix[np.ix_(out, out)] - across.T @ slopes
         squares = np.maximum(np.diagonal(given), 1e-12 * matrix[out, out])
-        gain = (
-            self.scale / 2 * (LOG_TWO_PI_E + np.log(squares / degrees)) - self.costs.rises(self.flags(inside))[others]
-        )
+        kept = 1 / np.diagonal(precision)
+        lent, typical = borrowed(np.concatenate([squares / degrees, kept / (degrees + 1)]), degrees)
+        known = degrees + lent
+        gain = self.scale / 2 * (LOG_TWO_PI_E + np.log((squares + lent * typical) / known))
+        gain -= self.costs.rises(self.flags(inside))[others]
         blocks = closed_blocks(self.costs, self.scale, inside, others, given, degrees)
+        blocked = np.isin(others, list(blocks))
         size = np.sqrt([len(blocks[i].tests) if i in blocks else 1 for i in others])
         gain = np.array([blocks[i].gain if i in blocks else g for i, g in zip(others, gain, strict=True)])
-        worth = size * expected_addition(gain / size, degrees, self.scale)
+        worth = size * expected_addition(gain / size, np.where(blocked, degrees, known), self.scale)
         if inside:
-            own = np.diagonal(precision)[:, None]
-            rest = squares + slopes**2 / own
-            gains = self.scale / 2 * np.log(rest * own) - self.costs.exchanges(inside, others).T
-            spreads = np.sqrt(squares / rest / degrees)
+            rest = squares + slopes**2 * kept[:, None]
+            gains = self.scale / 2 * np.log(rest / kept[:, None]) - self.costs.exchanges(inside, others).T
+            spreads = np.sqrt(squares / rest / known)
             likely = np.argmax(gains / spreads, axis=0), np.arange(len(others))
-            worth = np.maximum(worth, expected_exchange(gains[likely], spreads[likely], degrees, self.scale))
+            worth = np.maximum(worth, expected_exchange(gains[likely], spreads[likely], known, self.scale))
         return worth, np.maximum(0.0, -gain), blocks

@@ -3,8 +3,9 @@
 States are (tested set O, posterior mean m ∈ R² of z). On one grid all sets are solved, largest first
 (:mod:`~proband.planners.gaussian.plane_induction`). Kinks of the value are curves here, which no grid follows; so the
 grid is refined until what every first test loses changes by less than a share of the tolerance. The reported error is
-the last such change, times a safety factor: it covered the truth (a much finer grid) on some hundreds of random
-instances, and is an estimate, no bound.
+the last such change, times a safety factor, and what sums over the first outcome change when they are half as fine:
+two grids may agree by accident. It covered the truth (a much finer grid) on some hundreds of random instances, and is
+an estimate, no bound.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ FINEST = 2.0**-7
 """Panels are not refined beyond this."""
 SAFETY = 3.0
 """The reported error is this many times what the last refinement changed ..."""
+BELIEVED = 1e-4
+"""... but two grids alone are not believed beyond this share of the scale: they may agree by accident ..."""
 FASTEST_FALL = 8.0
-"""... but falls by no more than this from one grid to the next: two grids may agree by accident."""
+"""... and from one grid to the next it falls by no more than this."""
 GROWTH = 6.0
 """About how much longer a grid takes than one with panels twice as wide."""
 REPORTED = 0.2
@@ -123,7 +126,7 @@ class _Refining:
     ) -> None:  # fmt: skip
         self.sets, self.reach, self.wanted, self.memory, self.progress = sets, reach, wanted, memory, progress
         self.began, self.deadline = began, math.inf if limit is None else began + limit
-        self.rest = scale * math.exp(-(reach**2) / 2)
+        self.scale, self.rest = scale, scale * math.exp(-(reach**2) / 2)
         prior = sets.instance.prior
         n = len(sets.instance.surfaces.heights)
         *decisions, self.perfect = expect_many(sets.instance.surfaces, np.zeros((1, 2)), prior, n + 1)[0].tolist()
@@ -137,6 +140,7 @@ class _Refining:
         assert best is not None
         before, taken = self._losses(best), time.perf_counter() - self.began
         error = gap = float(max(before[0], self.perfect - self.stopping - before[0])) + self.rounding
+        least = BELIEVED * self.scale
         while width > FINEST and self._may_refine(best, taken):
             width, start = width / 2, time.perf_counter()
             finer = self._grid(width, self.deadline)
@@ -144,8 +148,9 @@ class _Refining:
                 break
             best, after, taken = finer, self._losses(finer), time.perf_counter() - start
             change = SAFETY * float(np.abs(after - before).max())
-            error = min(gap, max(change, error / FASTEST_FALL if error < gap else 0.0) + self.rest + self.rounding)
-            before = after
+            summing = abs(float(after[0]) - finer.loss_on_arrival(coarser=2.0))
+            error = min(gap, max(change, least) + summing + self.rest + self.rounding)
+            before, least = after, error / FASTEST_FALL
             if error <= self.wanted:
                 break
         return best, error

@@ -112,11 +112,12 @@ class Induction:
                     self.tables[done] = table
                     yield len(self.tables)
 
-    def action_losses(self, done: int, points: FloatArray, *, every: bool = False) -> FloatArray:
+    def action_losses(self, done: int, points: FloatArray, *, every: bool = False, coarser: float = 1.0) -> FloatArray:
         """Return the loss of every action at points (k, 2) after a set, decisions first: shape (n + m, k).
 
         It is infinite for tests that cannot follow, and, unless `every` one is asked for, for those that cost more than
-        deciding at once loses. Before anything is known, it is computed two tests ahead, past the grid of the first.
+        deciding at once loses. Before anything is known, it is computed two tests ahead, past the grid of the first,
+        with a spacing that may be `coarser`.
         """
         instance = self.sets.instance
         n, m = len(instance.surfaces.heights), len(instance.peers)
@@ -128,31 +129,33 @@ class Induction:
             if not outset:
                 losses[n + i] = self.after(child, points, price < worst, price, step)
             elif (price < worst).any():
-                losses[n + i] = price + self._two_ahead(child, step)
+                losses[n + i] = price + self._two_ahead(child, step, coarser)
         return losses
 
-    def _two_ahead(self, child: int, step: FloatArray) -> float:
+    def _two_ahead(self, child: int, step: FloatArray, coarser: float) -> float:
         """Return E r(step·ε) from the best actions after a set, not from its own table."""
         table, rule = self.tables[child], self.rule
         if table is None:
             return 0.0
-        spacing = rule.spacing(step) / 4
+        spacing = coarser * rule.spacing(step) / 16
         epsilon, weights = nodes_along(table, np.zeros(2), step, reach=rule.reach, spacing=spacing)
         return float(weights @ self.action_losses(child, np.outer(epsilon, step)).min(axis=0))
 
-    def loss_on_arrival(self) -> float:
+    def loss_on_arrival(self, *, coarser: float = 1.0) -> float:
         """Return what a new subject loses against perfect information, before anything is known.
 
         What is known on arrival moves the mean of z by first·ε + second·ε', where `second` is along the second score.
+        Where the sums over ε are `coarser`, the difference tells how exact they are.
         """
         first, second = self.sets.instance.arrival_steps
         table, reach = self.tables[0], self.rule.reach
         if table is None:
             return 0.0
         if not (first.any() or second.any()):
-            return float(self.action_losses(0, np.zeros((1, 2))).min())
+            return float(self.action_losses(0, np.zeros((1, 2)), coarser=coarser).min())
         both = bool(second.any())
-        spacing = max(self.rule.spacing(np.concatenate([first, second])) / 2, CLOSEST if both else CLOSEST / 10)
+        finest, share = (CLOSEST, 2) if both else (CLOSEST / 10, 8)
+        spacing = coarser * max(self.rule.spacing(np.concatenate([first, second])) / share, finest)
         points, weights = [], []
         jumping = first * [1, not both]  # what the second step is averaged over is smooth in the second score
         for epsilon, weight in zip(

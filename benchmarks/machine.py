@@ -6,15 +6,16 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ("proband", "numpy", "scipy", "numba", "quantecon", "mdpsolver", "pystreed", "scikit-learn")
+PACKAGES = ("proband", "numpy", "scipy", "numba")
 
 
-def describe():
-    """Return the machine, its load before the run, the versions and the date."""
+def describe(*more):
+    """Return the machine, its load before the run, the versions (of further packages too) and the date."""
+    versions = ", ".join(f"{name} {version(name)}" for name in (*PACKAGES, *more))
     return {
         "machine": f"{os.cpu_count()} cores, {processor()}, {memory()}, {platform.system()} {platform.machine()}",
         "load": round(os.getloadavg()[0], 1),
-        "versions": f"Python {platform.python_version()}, " + ", ".join(f"{name} {version(name)}" for name in PACKAGES),
+        "versions": f"Python {platform.python_version()}, {versions}",
         "date": datetime.now(tz=UTC).date().isoformat(),
     }
 

@@ -11,6 +11,10 @@ def seconds(time):
     return f"{time:.3g} s" if time < 100 else f"{time:.0f} s"
 
 
+def size(memory):
+    return f"{memory / 1e6:.0f} MB" if memory < 1e9 else f"{memory / 1e9:.2f} GB"
+
+
 def ratio(slow, fast):
     times = slow / fast
     return f"{times:,.0f}×" if times >= 100 else f"{times:.3g}×"

@@ -12,11 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import report
-from machine import describe
+from benchmarks.machine import describe
+from benchmarks.planners import report
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
+ROOT = Path(__file__).parents[2]
 TIME_OUT = 180
 DENSE_UP_TO = {"proband": 16, "NumPy by levels": 16, "NumPy by sets": 16, "quantecon": 14, "mdpsolver": 12}
 COSTS = (0.05, 0.03, 0.02, 0.01)
@@ -33,10 +32,10 @@ class Bench:
     def run(self, planner, time_out=TIME_OUT, **job):
         """Measure one planner on one instance; the row tells when it failed or ran out of time."""
         job = {"part": self.part, "planner": planner, "seconds": 1 if self.quick else 4, **job}
-        command = [sys.executable, str(HERE / "worker.py"), json.dumps(job)]
+        command = [sys.executable, "-m", "benchmarks.planners.worker", json.dumps(job)]
         try:
             done = subprocess.run(
-                command, env=self.environment, capture_output=True, text=True, timeout=time_out, check=False
+                command, env=self.environment, cwd=ROOT, capture_output=True, text=True, timeout=time_out, check=False
             )
             found = json.loads(done.stdout) if done.returncode == 0 else {"failed": last_line(done.stderr)}
         except subprocess.TimeoutExpired:
@@ -110,7 +109,7 @@ def main():
     folder = ROOT / ("out/benchmarks" if arguments.quick else "docs/benchmarks")
     kept = json.loads(results.read_text()) if results.exists() else {}
     for part in [] if arguments.redraw else [arguments.part] if arguments.part else PARTS:
-        about = describe()
+        about = describe("quantecon", "mdpsolver", "pystreed", "scikit-learn")
         with tempfile.TemporaryDirectory() as cache:  # new, so that the first call of a planner shows its compilation
             bench = Bench(part, arguments.quick, cache)
             PARTS[part](bench)

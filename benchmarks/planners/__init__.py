@@ -1,0 +1,1 @@
+"""The planners for listed outcomes beside their peers."""
