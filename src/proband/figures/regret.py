@@ -140,7 +140,7 @@ def _figure(width: float, words: Words) -> Figure:
 def _draw(axes: Axes, curve: Curve, n: int, *, marker: str = "") -> None:
     """Draw one agent's line and band."""
     colour, label = COLOURS[n % len(COLOURS)], curve.label + (f" (slope {curve.slope})" if curve.slope else "")
-    style = DASHES[n % len(DASHES)]
+    style = DASHES[(n + n // len(COLOURS)) % len(DASHES)]  # where colours come again, dashes differ
     axes.plot(curve.x, curve.mean, color=colour, linestyle=style, marker=marker, markersize=4, label=label, zorder=3)
     low = np.maximum(curve.mean - curve.spread, 1e-9)
     axes.fill_between(curve.x, low, curve.mean + curve.spread, color=colour, alpha=0.16, linewidth=0, zorder=2)
@@ -220,15 +220,17 @@ def _label_ends(axes: Axes, curves: Sequence[Curve]) -> None:
 
 
 def _apart(heights: Sequence[float], *, gap: float) -> list[float]:
-    """Move heights apart, in their order, until neighbours are `gap` from each other."""
+    """Move heights apart, in their order, until neighbours are `gap` from each other, or as far as all of them fit."""
     order = np.argsort(heights)
     placed = np.clip(np.array(heights, dtype=np.float64)[order], 0.0, 1.0)
+    gap = min(gap, 1 / max(len(placed) - 1, 1))
     for _ in range(100):
         for n in range(1, len(placed)):
             short = gap - (placed[n] - placed[n - 1])
             if short > 0:
                 placed[n - 1 : n + 1] += (-short / 2, short / 2)
         placed += max(0.0, -placed.min(initial=0.0))
+        placed -= max(0.0, placed.max(initial=1.0) - 1.0)
     result = np.empty(len(placed))
     result[order] = placed
     return [float(height) for height in result]

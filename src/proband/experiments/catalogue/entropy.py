@@ -23,7 +23,7 @@ from proband.experiments.experiment import Entrant, Experiment, Parameter, Point
 from proband.instances import Instance, entropy_problem, paper_entropy
 from proband.vocabulary import FloatArray, IntArray
 
-CONSTANTS = (1e10, 1e11, 5e11, 7e11, 1e12, 1.5e12, 2e12, 1e13)
+CONSTANTS = (5e11, 7e11, 1e12, 1.5e12, 2e12)
 SIGMA = 100.0
 FIRST_LOOK = 32
 STREAMS = 5
