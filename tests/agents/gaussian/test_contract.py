@@ -16,7 +16,8 @@ from proband.agents.gaussian import (
 )
 from proband.estimators.gaussian import GaussianLikelihood
 from proband.policies import DecideNow, test_everything
-from proband.testing.measured_agents import check_measured_agent, counted
+from proband.testing.learners import counted
+from proband.testing.measured_agents import check_measured_agent
 from proband.testing.random_measured import random_gaussian, random_measured_problem, random_measured_states
 
 AGENTS = {

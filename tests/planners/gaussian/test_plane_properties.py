@@ -266,7 +266,7 @@ def solution() -> PlaneSolution:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(ProblemError, match=r"\(2, d\)"):
+    with pytest.raises(ProblemError, match=r"weights have shape \(1, 3\); .* \(2, 3\)"):
         plane(weights=[[1.0, 0.0, 0.0]])
     with pytest.raises(ProblemError, match="costs"):
         plane(costs=[-1.0, 0.0, 0.0])

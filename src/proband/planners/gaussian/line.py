@@ -12,22 +12,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.errors import ProblemError, TooLargeError
+from proband.errors import ProblemError
 from proband.piecewise import PiecewiseLinear
-from proband.vocabulary import FloatArray, IntArray
-
-MOST_TESTS = 62
-"""Sets of tests are bits of a signed 64-bit number."""
-
-INDEFINITE = 1e-8
-"""A covariance may have an eigenvalue this far below 0, as a share of the largest: rounding, and no more."""
+from proband.planners.gaussian.pool import Pool, check_array
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class Line(Pool):
     """Tests with Gaussian outcomes, and a reward that depends on one linear combination z of them.
 
     Parameters
@@ -57,15 +50,8 @@ class Line:
     2
     """
 
-    covariance: FloatArray
-    weights: FloatArray
     mean_z: float
-    costs: FloatArray
     reward: PiecewiseLinear
-    groups: IntArray
-    group_costs: FloatArray
-    operable: int
-    context: int
 
     def __init__(
         self,
@@ -80,79 +66,11 @@ class Line:
         operable: int | None = None,
         context: int = 0,
     ) -> None:
-        prices = np.array(costs, dtype=np.float64)
-        if prices.ndim != 1:
-            raise ProblemError(f"costs have shape {prices.shape}; there must be one for each test; give a list")
-        d = len(prices)
-        everything = (1 << d) - 1
-        fields = {
-            "covariance": np.array(covariance, dtype=np.float64),
-            "weights": np.array(weights, dtype=np.float64),
-            "costs": prices,
-            "groups": np.full(d, -1, dtype=np.int64) if groups is None else np.array(groups, dtype=np.int64),
-            "group_costs": prices.copy() if group_costs is None else np.array(group_costs, dtype=np.float64),
-        }
-        for name, array in fields.items():
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        super().__init__(
+            covariance, weights, costs, groups=groups, group_costs=group_costs, operable=operable, context=context
+        )
         object.__setattr__(self, "mean_z", float(mean_z))
         object.__setattr__(self, "reward", reward)
-        object.__setattr__(self, "operable", everything & ~context if operable is None else int(operable))
-        object.__setattr__(self, "context", int(context))
-        _check(self)
-
-    @property
-    def d(self) -> int:
-        """Number of tests."""
-        return len(self.costs)
-
-    @property
-    def tests(self) -> IntArray:
-        """Indices of the tests that can be run, shape (m,)."""
-        return _bits(self.operable)
-
-    @property
-    def known(self) -> IntArray:
-        """Indices of the tests known on arrival."""
-        return _bits(self.context)
-
-
-def _bits(mask: int) -> IntArray:
-    return np.array([i for i in range(mask.bit_length()) if mask >> i & 1], dtype=np.int64)
-
-
-def _check(line: Line) -> None:
-    d = line.d
-    if d > MOST_TESTS:
-        raise TooLargeError(f"there are {d} tests; the Gaussian planner takes {MOST_TESTS} or fewer; leave some out")
-    shapes = {"covariance": (d, d), "weights": (d,), "groups": (d,), "group_costs": (d,)}
-    for name, shape in shapes.items():
-        array = getattr(line, name)
-        if array.shape != shape or not np.isfinite(array).all():
-            raise ProblemError(f"{name} have shape {array.shape}; they must be finite, of shape {shape}; correct them")
-    if not math.isfinite(line.mean_z):
-        raise ProblemError(f"mean_z is {line.mean_z}; it must be a finite number; correct it")
-    for name in ("costs", "group_costs"):
-        prices = getattr(line, name)
-        if not np.isfinite(prices).all() or (prices < 0).any():
-            raise ProblemError(f"{name} are {prices.tolist()}; they must be finite and 0 or more; give the prices")
-    if line.operable & line.context or not 0 <= line.operable | line.context < 1 << d:
-        raise ProblemError(
-            f"operable is {line.operable:#b} and context {line.context:#b}; they are bits of {d} tests, and none is in "
-            "both; correct them"
-        )
-    _check_covariance(line.covariance)
-
-
-def _check_covariance(covariance: FloatArray) -> None:
-    if not len(covariance):
-        return
-    scale = np.sqrt(np.maximum(np.diag(covariance), 0))
-    scale = np.where(scale > 0, scale, 1.0)
-    correlation = covariance / scale / scale[:, None]
-    lowest = np.linalg.eigvalsh((correlation + correlation.T) / 2)[0]
-    if np.abs(correlation - correlation.T).max() > INDEFINITE or lowest < -INDEFINITE * len(covariance):
-        raise ProblemError(
-            f"the covariance is not symmetric and positive semi-definite (lowest eigenvalue of the correlations "
-            f"{lowest:.3g}); no law has it; correct it"
-        )
+        check_array("weights", self.weights, (self.d,))
+        if not math.isfinite(self.mean_z):
+            raise ProblemError(f"mean_z is {self.mean_z}; it must be a finite number; correct it")

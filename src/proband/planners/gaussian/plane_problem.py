@@ -14,15 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.errors import ProblemError
-from proband.piecewise import PiecewiseLinear
 from proband.piecewise_plane import PiecewisePlane
-from proband.planners.gaussian.line import Line
-from proband.vocabulary import FloatArray, IntArray
+from proband.planners.gaussian.pool import Pool, check_array
+from proband.vocabulary import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
+class Plane(Pool):
     """Tests with Gaussian outcomes, and a reward that depends on two linear combinations z of them.
 
     Parameters
@@ -52,15 +50,8 @@ class Plane:
     3
     """
 
-    covariance: FloatArray
-    weights: FloatArray
     mean_z: FloatArray
-    costs: FloatArray
     reward: PiecewisePlane
-    groups: IntArray
-    group_costs: FloatArray
-    operable: int
-    context: int
 
     def __init__(
         self,
@@ -75,55 +66,12 @@ class Plane:
         operable: int | None = None,
         context: int = 0,
     ) -> None:
-        prices = np.array(costs, dtype=np.float64)
-        d = len(prices) if prices.ndim == 1 else 0
-        everything = (1 << d) - 1
-        fields = {
-            "covariance": np.array(covariance, dtype=np.float64),
-            "weights": np.array(weights, dtype=np.float64),
-            "mean_z": np.array(mean_z, dtype=np.float64),
-            "costs": prices,
-            "groups": np.full(d, -1, dtype=np.int64) if groups is None else np.array(groups, dtype=np.int64),
-            "group_costs": prices.copy() if group_costs is None else np.array(group_costs, dtype=np.float64),
-        }
-        for name, array in fields.items():
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "reward", reward)
-        object.__setattr__(self, "operable", everything & ~context if operable is None else int(operable))
-        object.__setattr__(self, "context", int(context))
-        _check(self)
-
-    @property
-    def d(self) -> int:
-        """Number of tests."""
-        return len(self.costs)
-
-    @property
-    def tests(self) -> IntArray:
-        """Indices of the tests that can be run, shape (m,)."""
-        return _bits(self.operable)
-
-    @property
-    def known(self) -> IntArray:
-        """Indices of the tests known on arrival."""
-        return _bits(self.context)
-
-
-def _bits(mask: int) -> IntArray:
-    return np.array([i for i in range(mask.bit_length()) if mask >> i & 1], dtype=np.int64)
-
-
-def _check(plane: Plane) -> None:
-    """Raise unless the shapes are right and each score alone makes a line, which checks all the rest."""
-    if plane.weights.shape != (2, plane.weights.shape[-1]) or plane.mean_z.shape != (2,):
-        raise ProblemError(
-            f"weights have shape {plane.weights.shape} and mean_z {plane.mean_z.shape}; with two scores they must be "
-            "(2, d) and (2,); reshape them, or use a line for one score"
+        super().__init__(
+            covariance, weights, costs, groups=groups, group_costs=group_costs, operable=operable, context=context
         )
-    nothing = PiecewiseLinear([], [[0.0]], [[0.0]])
-    for weights, mean in zip(plane.weights, plane.mean_z, strict=True):
-        Line(
-            plane.covariance, weights, mean, plane.costs, nothing, groups=plane.groups, group_costs=plane.group_costs,
-            operable=plane.operable, context=plane.context,
-        )  # fmt: skip
+        means = np.array(mean_z, dtype=np.float64)
+        means.setflags(write=False)
+        object.__setattr__(self, "mean_z", means)
+        object.__setattr__(self, "reward", reward)
+        check_array("weights", self.weights, (2, self.d))
+        check_array("means of z", self.mean_z, (2,))
