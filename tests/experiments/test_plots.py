@@ -47,6 +47,9 @@ def test_labels_keep_their_order_and_their_distance() -> None:
     assert np.argsort(placed).tolist() == [3, 1, 2, 0]
     assert np.diff(sorted(placed)).min() > 0.099
     assert min(placed) >= 0
+    many = _apart([0.0] * 13 + [0.9], gap=0.1)  # more than fit: as far apart as the panel is high
+    assert np.diff(sorted(many)).min() > 0.9 / 13
+    assert 0 <= min(many) < max(many) <= 1
 
 
 def test_values_are_written_for_people() -> None:

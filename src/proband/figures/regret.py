@@ -224,13 +224,12 @@ def _apart(heights: Sequence[float], *, gap: float) -> list[float]:
     order = np.argsort(heights)
     placed = np.clip(np.array(heights, dtype=np.float64)[order], 0.0, 1.0)
     gap = min(gap, 1 / max(len(placed) - 1, 1))
-    for _ in range(100):
+    for _ in range(1000):
         for n in range(1, len(placed)):
             short = gap - (placed[n] - placed[n - 1])
             if short > 0:
                 placed[n - 1 : n + 1] += (-short / 2, short / 2)
-        placed += max(0.0, -placed.min(initial=0.0))
-        placed -= max(0.0, placed.max(initial=1.0) - 1.0)
+        placed = np.clip(placed, 0.0, 1.0)
     result = np.empty(len(placed))
     result[order] = placed
     return [float(height) for height in result]
