@@ -62,8 +62,8 @@ class GaussianPlan(Plan):
     Attributes
     ----------
     error : float
-        Estimate of the numerical error of `value`, and of the values of all states: its propagation from state to
-        state is rigorous, what each state adds is estimated.
+        Estimate of the numerical error of `value`. With one score it holds for the values of all states: its
+        propagation from state to state is rigorous, what each state adds is estimated.
     solution : LineSolution or PlaneSolution
     """
 
