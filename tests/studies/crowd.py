@@ -33,7 +33,7 @@ def bolts() -> Problem:
     return Problem(
         tests=[
             Test("visual", 0.05, outcomes=("clean", "rusty")),
-            Test("weight", 0.1, outcomes=("light", "nominal", "heavy"), group="rig", group_cost=0.02),
+            Test("weight", 0.1, outcomes=("light", "nominal", "heavy"), group="rig", group_cost=0.06),
             Test("ultrasonic", 0.3, outcomes=("ok", "crack"), group="rig", group_cost=0.25),
         ],
         decisions=["pass", "fail"],

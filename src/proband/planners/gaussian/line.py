@@ -45,7 +45,7 @@ class Line(Pool):
 
     Examples
     --------
-    >>> reward = PiecewiseLinear([0.0], [[-1.0, 1.0], [0.0, 0.0]], np.zeros((2, 2)))
+    >>> reward = PiecewiseLinear([0.0], [[-1.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]])
     >>> Line([[1.0, 0.5], [0.5, 1.0]], [1.0, 0.0], 0.2, [0.3, 0.05], reward).d
     2
     """
