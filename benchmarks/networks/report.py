@@ -76,8 +76,8 @@ def regrets(rows):
         for sites in (63, 90):
             here = of(rows, sites, agent)
             spent = float(np.median([r["seconds"] for r in rows if r["sites"] == sites and r["agent"] == agent]))
-            error = here.std(ddof=1) / np.sqrt(len(here)) if len(here) > 1 else float("nan")
-            cell += [f"{here.mean():,.0f} ± {error:,.0f}", seconds(spent) if spent else "–"]
+            error = f" ± {here.std(ddof=1) / np.sqrt(len(here)):,.0f}" if len(here) > 1 else ""
+            cell += [f"{here.mean():,.0f}{error}", seconds(spent) if spent else "–"]
         cells.append(cell)
     header = ("agent", "63 sites", "median time", "90 sites", "median time")
     count = len(of(rows, 63, "thrifty"))

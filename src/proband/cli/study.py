@@ -10,8 +10,10 @@ import typer
 from proband.agents import AGENTS
 from proband.cli import inputs, printing
 from proband.cli.next import parse_known
+from proband.cli.study_printing import print_advice, print_answer, spent_on, summary_facts
+from proband.cli.study_run import operate
 from proband.errors import StudyError, UnknownNameError
-from proband.studies import Advice, Study, Subject, Summary, import_study, open_store
+from proband.studies import Study, import_study, open_store
 
 STORE_VARIABLE = "PROBAND_STORE"
 DEFAULT_STORE = "sqlite:///proband.db"
@@ -123,7 +125,7 @@ def show_command(study: StudyArgument, store: StoreOption = DEFAULT_STORE, as_js
     printing.print_facts([*summary_facts(summary), ("drift", str(drift))])
     if waiting:
         printing.blank()
-        rows = [[s.name, s.station, f"{len(s.ran)} tests", _spent(s), s.held_until[:19]] for s in waiting[:20]]
+        rows = [[s.name, s.station, f"{len(s.ran)} tests", spent_on(s), s.held_until[:19]] for s in waiting[:20]]
         printing.print_table(["open subject", "station", "so far", "spent", "held until (UTC)"], rows)
 
 
@@ -147,7 +149,7 @@ def arrive_command(
     with opened(study, store, station, actor) as live:
         came = live.arrive(parse_known(known or []), subject=subject, key=key)
         advice = live.ask(came) if came.status == "open" else None
-    _answer(came, advice, as_json=as_json)
+    print_answer(came, advice, as_json=as_json)
 
 
 @study_app.command("ask")
@@ -164,7 +166,7 @@ def ask_command(
     if as_json:
         printing.print_json(advice.to_dict())
     else:
-        show_advice(advice)
+        print_advice(advice)
 
 
 @study_app.command("tell")
@@ -190,7 +192,7 @@ def tell_command(
         for test, outcome in told.items():
             now = live.tell(subject, test, outcome, key=key)
         advice = live.ask(subject)
-    _answer(now, advice, as_json=as_json)
+    print_answer(now, advice, as_json=as_json)
 
 
 @study_app.command("decide")
@@ -218,7 +220,7 @@ def decide_command(
     if as_json:
         printing.print_json({"decision": taken, **done.to_dict()})
     else:
-        typer.echo(f"{done.name}: {taken}, for {_spent(done)} of tests")
+        typer.echo(f"{done.name}: {taken}, for {spent_on(done)} of tests")
 
 
 @study_app.command("take")
@@ -245,7 +247,7 @@ def take_command(
     with opened(study, store, station, actor) as live:
         taken = live.take(subject, at_once=at_once, key=key)
         advice = live.ask(taken)
-    _answer(taken, advice, as_json=as_json)
+    print_answer(taken, advice, as_json=as_json)
 
 
 @study_app.command("correct")
@@ -268,7 +270,7 @@ def correct_command(
     test, _, right = (part.strip() for part in outcome.partition("="))
     with opened(study, store, station, actor) as live:
         now = live.correct(subject, test, right or None, reason=reason, key=key)
-    _answer(now, None, as_json=as_json)
+    print_answer(now, None, as_json=as_json)
 
 
 @study_app.command("void")
@@ -289,7 +291,7 @@ def void_command(
     """
     with opened(study, store, station, actor) as live:
         now = live.void(subject, reason=reason, key=key)
-    _answer(now, None, as_json=as_json)
+    print_answer(now, None, as_json=as_json)
 
 
 @study_app.command("reveal")
@@ -310,7 +312,7 @@ def reveal_command(
     """
     with opened(study, store, station, actor) as live:
         now = live.reveal(subject, parse_known(outcomes), key=key)
-    _answer(now, None, as_json=as_json)
+    print_answer(now, None, as_json=as_json)
 
 
 @study_app.command("restart")
@@ -460,95 +462,5 @@ def run_command(
     [bold]Examples[/bold]
     $ proband study run bolts --station "line 1"
     """
-    from proband.cli.study_run import operate
-
     with Study.open(study, store=store, station=station, actor=actor) as live:
         operate(live)
-
-
-def summary_facts(summary: Summary) -> list[tuple[str, str]]:
-    """Return a study at a glance, for people."""
-    unit = f" {summary.unit}" if summary.unit else ""
-    facts = [
-        ("agent", summary.agent),
-        ("subjects", f"{summary.finished:,} finished, {summary.open:,} open, {summary.voided:,} voided"),
-    ]
-    if summary.waiting:
-        facts.append(("waiting", f"{summary.waiting:,} open subjects were left by their station: proband study take"))
-    if summary.imported:
-        facts.append(("past records", f"{summary.imported:,}"))
-    if summary.mean_cost is not None:
-        facts += [
-            ("cost", f"{summary.mean_cost:.4g}{unit} and {summary.mean_tests:.3g} tests a subject"),
-            ("saved", f"{summary.tests_saved:,} tests, {summary.cost_saved:.4g}{unit}, against testing everything"),
-            ("decisions", " · ".join(f"{name} {count:,}" for name, count in summary.decisions.items())),
-        ]
-    if summary.tests_against_advice or summary.decisions_against_advice:
-        facts.append(
-            (
-                "against advice",
-                f"{summary.tests_against_advice:,} tests, {summary.decisions_against_advice:,} decisions",
-            )
-        )
-    if summary.exploration is not None:
-        facts.append(("learning", _learning(summary)))
-    facts += [
-        ("clock", f"station {w.station!r} was {w.seconds:.0f} s behind at event {w.number}") for w in summary.clock[-3:]
-    ]
-    if summary.restarted is not None:
-        facts.append(("restarted", f"learning started afresh at event {summary.restarted:,}"))
-    if summary.trouble is not None:
-        facts.append(("trouble", summary.trouble))
-    return [*facts, ("log", f"{summary.events:,} events, last hash {summary.hash}")]
-
-
-def _learning(summary: Summary) -> str:
-    explored = summary.exploration
-    assert explored is not None
-    left = "for good" if explored.commitment is None else f"for {explored.commitment:,} more subjects"
-    share = (
-        ""
-        if explored.completing is None
-        else f"; {printing.percent(explored.completing)} are tested completely to learn"
-    )
-    return f"the present policy stays {left}{share}"
-
-
-def show_advice(advice: Advice) -> None:
-    """Print what to do, why, and the alternatives."""
-    unit = f" {advice.unit}" if advice.unit else ""
-    price = f" for {advice.cost:.4g}{unit}" if advice.kind == "test" else ""
-    verb = "Next test" if advice.kind == "test" else "Decide"
-    printing.print_title(f"{advice.subject}: {verb}: {advice.action}{price}")
-    printing.print_facts([("why", advice.reason), ("spent", f"{advice.spent:.4g}{unit} so far")])
-    if len(advice.alternatives) > 1:
-        printing.blank()
-        rows = [
-            [
-                f"{'test' if a.kind == 'test' else 'decide'}: {a.name}",
-                f"{a.value:.4g}",
-                f"{a.loss:.4g}" if a.loss > 0 else "best",
-            ]
-            for a in advice.alternatives
-        ]
-        chosen = next(
-            (n for n, a in enumerate(advice.alternatives) if (a.name, a.kind) == (advice.action, advice.kind)), None
-        )
-        printing.print_table(["possible action", "value", "loses"], rows, best=chosen)
-
-
-def _answer(subject: Subject, advice: Advice | None, *, as_json: bool) -> None:
-    if as_json:
-        content: dict[str, Any] = {"subject": subject.to_dict()}
-        printing.print_json(content if advice is None else {**content, "advice": advice.to_dict()})
-    elif advice is None:
-        known = ", ".join(f"{test}={outcome}" for test, outcome in subject.known.items()) or "nothing"
-        printing.print_facts(
-            [("subject", f"{subject.name} ({subject.status})"), ("known", known), ("spent", _spent(subject))]
-        )
-    else:
-        show_advice(advice)
-
-
-def _spent(subject: Subject) -> str:
-    return f"{subject.spent:.4g} {subject.unit}".rstrip()

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import typer
 
 from proband.cli import printing
-from proband.cli.study import show_advice, summary_facts
+from proband.cli.study_printing import print_advice, summary_facts
 from proband.errors import ProbandError
 from proband.studies import Advice, Study, Subject
 
@@ -67,7 +67,7 @@ def _treat(study: Study, subject: Subject) -> None:
             return
         advice = study.ask(subject)
         printing.blank()
-        show_advice(advice)
+        print_advice(advice)
         with _mistakes_are_shown():
             if not _step(study, subject, advice):
                 return

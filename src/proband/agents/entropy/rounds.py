@@ -25,7 +25,9 @@ SAMPLE = 1024
 
 
 class SetAgent:
-    """An agent that measures one set in each block of rounds; subclasses say which, and when to look again.
+    """An agent that measures one set in each block of rounds.
+
+    By itself it keeps its set for ever; subclasses say which set comes next, and when to look again.
 
     Parameters
     ----------
@@ -83,7 +85,7 @@ class SetAgent:
 
     def absorb(self, rows: FloatArray, counts: IntArray) -> int:
         """Learn from a block, choose the set to measure next, and return for how many rounds."""
-        raise NotImplementedError
+        return FOREVER
 
     @property
     def notices(self) -> tuple[str, ...]:

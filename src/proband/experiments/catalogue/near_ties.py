@@ -1,8 +1,8 @@
 """Two sets of tests that are nearly as good as each other: what telling them apart costs.
 
 d = 10; two of the tests measure nearly the same thing, at prices that differ by the gap, so the two best sets are
-substitutes of each other. Elimination can hardly tell them apart; measuring their union always would spare the choice
-and pays for both.
+substitutes of each other (seldom, by chance, a third set is as close). Elimination can hardly tell them apart;
+measuring their union always would spare the choice and pays for both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def draw_instance(point: Point, replication: int, rng: np.random.Generator) -> I
 
 
 def measure_union(setting: Setting, point: Point) -> Agent:
-    """Build the agent that knows the two best sets, and measures their union in all rounds."""
+    """Build the agent that knows the best set and its substitute, and measures their union in all rounds."""
     assert isinstance(setting.truth, Gaussian)
     best = plan(setting.problem, setting.truth)
     assert isinstance(best, SubsetPlan)

@@ -1,0 +1,98 @@
+"""What the commands of studies print: a study at a glance, advice with its alternatives, a subject."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proband.cli import printing
+from proband.studies import Advice, Subject, Summary
+
+
+def summary_facts(summary: Summary) -> list[tuple[str, str]]:
+    """Return a study at a glance, for people."""
+    unit = f" {summary.unit}" if summary.unit else ""
+    facts = [
+        ("agent", summary.agent),
+        ("subjects", f"{summary.finished:,} finished, {summary.open:,} open, {summary.voided:,} voided"),
+    ]
+    if summary.waiting:
+        facts.append(("waiting", f"{summary.waiting:,} open subjects were left by their station: proband study take"))
+    if summary.imported:
+        facts.append(("past records", f"{summary.imported:,}"))
+    if summary.mean_cost is not None:
+        facts += [
+            ("cost", f"{summary.mean_cost:.4g}{unit} and {summary.mean_tests:.3g} tests a subject"),
+            ("saved", f"{summary.tests_saved:,} tests, {summary.cost_saved:.4g}{unit}, against testing everything"),
+            ("decisions", " · ".join(f"{name} {count:,}" for name, count in summary.decisions.items())),
+        ]
+    if summary.tests_against_advice or summary.decisions_against_advice:
+        facts.append(
+            (
+                "against advice",
+                f"{summary.tests_against_advice:,} tests, {summary.decisions_against_advice:,} decisions",
+            )
+        )
+    if summary.exploration is not None:
+        facts.append(("learning", _learning(summary)))
+    facts += [
+        ("clock", f"station {w.station!r} was {w.seconds:.0f} s behind at event {w.number}") for w in summary.clock[-3:]
+    ]
+    if summary.restarted is not None:
+        facts.append(("restarted", f"learning started afresh at event {summary.restarted:,}"))
+    if summary.trouble is not None:
+        facts.append(("trouble", summary.trouble))
+    return [*facts, ("log", f"{summary.events:,} events, last hash {summary.hash}")]
+
+
+def _learning(summary: Summary) -> str:
+    explored = summary.exploration
+    assert explored is not None
+    left = "for good" if explored.commitment is None else f"for {explored.commitment:,} more subjects"
+    share = (
+        ""
+        if explored.completing is None
+        else f"; {printing.percent(explored.completing)} are tested completely to learn"
+    )
+    return f"the present policy stays {left}{share}"
+
+
+def print_advice(advice: Advice) -> None:
+    """Print what to do, why, and the alternatives."""
+    unit = f" {advice.unit}" if advice.unit else ""
+    price = f" for {advice.cost:.4g}{unit}" if advice.kind == "test" else ""
+    verb = "Next test" if advice.kind == "test" else "Decide"
+    printing.print_title(f"{advice.subject}: {verb}: {advice.action}{price}")
+    printing.print_facts([("why", advice.reason), ("spent", f"{advice.spent:.4g}{unit} so far")])
+    if len(advice.alternatives) > 1:
+        printing.blank()
+        rows = [
+            [
+                f"{'test' if a.kind == 'test' else 'decide'}: {a.name}",
+                f"{a.value:.4g}",
+                f"{a.loss:.4g}" if a.loss > 0 else "best",
+            ]
+            for a in advice.alternatives
+        ]
+        chosen = next(
+            (n for n, a in enumerate(advice.alternatives) if (a.name, a.kind) == (advice.action, advice.kind)), None
+        )
+        printing.print_table(["possible action", "value", "loses"], rows, best=chosen)
+
+
+def print_answer(subject: Subject, advice: Advice | None, *, as_json: bool) -> None:
+    """Print a subject, or what to do with it next."""
+    if as_json:
+        content: dict[str, Any] = {"subject": subject.to_dict()}
+        printing.print_json(content if advice is None else {**content, "advice": advice.to_dict()})
+    elif advice is None:
+        known = ", ".join(f"{test}={outcome}" for test, outcome in subject.known.items()) or "nothing"
+        printing.print_facts(
+            [("subject", f"{subject.name} ({subject.status})"), ("known", known), ("spent", spent_on(subject))]
+        )
+    else:
+        print_advice(advice)
+
+
+def spent_on(subject: Subject) -> str:
+    """Return what the tests of a subject cost so far, for people."""
+    return f"{subject.spent:.4g} {subject.unit}".rstrip()
