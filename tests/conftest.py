@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +13,9 @@ settings.register_profile(
     "proband", derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("proband")
+
+# Whoever starts the suite in the background has SIGINT ignored for it; what Ctrl-C does is tested all the same.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

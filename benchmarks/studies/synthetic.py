@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from proband.policies import CoinPolicy
 from proband.studies import acting
 from proband.studies.coins import coin
 from proband.studies.events import NO_HASH, Event, as_time, seal
@@ -72,8 +71,7 @@ def treat(problem, policy, rows, coins):
     states[:, problem.context] = rows[:, problem.context]
     steps, actions, active = [[] for _ in rows], np.zeros(len(rows), dtype=int), np.arange(len(rows))
     while len(active):
-        tossed = (coins[active],) if isinstance(policy, CoinPolicy) else ()
-        chosen, costs = policy.act(states[active], *tossed), problem.costs(states[active])
+        chosen, costs = policy.act(states[active], coins[active]), problem.costs(states[active])
         actions[active] = chosen
         for k, test, cost in zip(active, chosen, costs, strict=True):
             if test < problem.d:

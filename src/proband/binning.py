@@ -76,9 +76,9 @@ class BinnedPolicy:
     binning: Binning
     policy: Policy
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the action of each state of measurements (n, d), shape (n,)."""
-        return self.policy.act(self.binning.states(states))
+        return self.policy.act(self.binning.states(states), coins)
 
     @cached_property
     def problem(self) -> Problem:

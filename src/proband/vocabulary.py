@@ -415,10 +415,19 @@ class Distribution(Protocol):
         ...
 
 
+NEVER = 1.0
+"""A coin that falls nowhere: for asking what a policy does when it does not explore."""
+
+
 @runtime_checkable
 class Policy(Protocol):
-    """A map from states to actions, pure and in bulk."""
+    """A map from states to actions, pure and in bulk.
 
-    def act(self, states: ArrayLike) -> IntArray:
-        """Return one action for each row of `states` (n, d): shape (n,)."""
+    A subject brings a coin, a number u that is uniform on [0, 1) and drawn once: it decides where a policy that
+    explores by chance goes on (:mod:`proband.policies.completing`). Whoever drives a policy hands the coin on, for he
+    cannot know which policies look at it: most do not, and one that does refuses to act without.
+    """
+
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
+        """Return one action for each row of `states` (n, d) and coin, (n,) or one for all: shape (n,)."""
         ...

@@ -87,7 +87,7 @@ class Spoiled:
     def __init__(self, problem: Problem, horizon: int, fault: str) -> None:
         self.problem, self.fault = problem, fault
         self.right = ExploreThenCommit(problem, horizon=horizon)
-        self.asked = self.told = self.calls = 0
+        self.asked = self.told = self.learned = self.calls = 0
         self.last: float | None = None
 
     @property
@@ -104,6 +104,7 @@ class Spoiled:
             "asking counts": self.asked > 3,
             "calls count": self.calls > 2,
             "counts every subject": self.told % 2 == 1,
+            "believes only coins": self.told > self.learned,
             "remembers the last": self.last == 1,
         }
         if odd.get(self.fault, False):
@@ -113,12 +114,15 @@ class Spoiled:
     def learn(self, records: Records) -> None:
         self.calls += 1
         self.told += records.n
+        self.learned += records.n
         if self.fault == "fails on no records" and not len(records):
             raise AssertionError("no records")
         if self.fault == "fails on gaps" and np.isnan(records.outcomes).any():
             raise AssertionError("gaps")
         if records.n:
             self.last = records.outcomes[-1, 0]
+        if self.fault == "believes only coins" and records.chances is not None:
+            self.told += records.n
         self.right.learn(records)
 
 
@@ -126,7 +130,7 @@ class Always:
     def __init__(self, problem: Problem, action: int) -> None:
         self.problem, self.action = problem, action
 
-    def act(self, states: Any) -> np.ndarray:
+    def act(self, states: Any, coins: Any = None) -> np.ndarray:
         return np.full(len(self.problem.states(states)), self.action)
 
 
@@ -134,7 +138,7 @@ class Lying(Completing):
     """Completes more often than it tells."""
 
     def act(self, states: Any, coins: Any = None) -> np.ndarray:
-        return super().act(states, None if coins is None else np.asarray(coins) / 2)
+        return super().act(states, np.where(np.asarray(coins) < 1, np.asarray(coins) / 2, coins))
 
 
 class Liar:
@@ -159,6 +163,7 @@ FAULTS = {
     "calls count": "the policy is another one",
     "counts every subject": "the policy is another one",
     "remembers the last": "the policy is another one",
+    "believes only coins": "told with which chances they were tested completely, the policy is another one",
     "illegal": "does not exist",
     "fails on no records": "no records",
     "fails on gaps": "gaps",

@@ -12,7 +12,7 @@ from proband import Discrete, Problem, Records, Test, evaluate, plan
 from proband.agents import LeafCompletion, SafeLeafCompletion
 from proband.errors import AgentError
 from proband.instances import Instance, easy, gout, many_states, paper_discrete, single_test
-from proband.policies import Completing, DecideNow, follow
+from proband.policies import Completing, DecideNow, chances, follow
 from proband.rewards import Match, Table
 from proband.simulation import simulate
 from proband.vocabulary import Policy, outcome_rows
@@ -71,9 +71,9 @@ class Watch:
         """The probability with which each outcome vector is seen completely."""
         if not isinstance(policy, Completing):
             return np.ones(len(self.rows))
-        stopped = policy.run(self.rows).states
+        stopped = policy.stopped(self.rows).states
         stopped = np.isnan(stopped[:, self.problem.operable]).any(axis=1)
-        return np.where(stopped, policy.completion(policy.run(self.rows).states), 1.0)
+        return np.where(stopped, policy.completion(policy.stopped(self.rows).states), 1.0)
 
     def learn(self, records: Records) -> None:
         for row, count in zip(records.outcomes, records.counts.tolist(), strict=True):
@@ -93,7 +93,7 @@ class Watch:
         """Whether a subject that is always completed is so by a coin of probability one, not by the base policy."""
         if not isinstance(self.last, Completing) or self.lowest >= 1:
             return False
-        return bool(np.isnan(self.last.run(self.rows[[row]]).states[:, self.problem.operable]).any())
+        return bool(np.isnan(self.last.stopped(self.rows[[row]]).states[:, self.problem.operable]).any())
 
 
 def run(instance: Instance, agent: Any, n: int, seed: int = 0) -> Any:
@@ -272,4 +272,79 @@ def test_coins_are_zero_where_the_leaf_is_complete() -> None:
     complete = ~np.isnan(policy.leaves).any(axis=1)
     assert not policy.probabilities[complete].any()
     assert (policy.probabilities[~complete] > 0).all()
-    assert len(follow(instance.problem, policy, instance.distribution.support).actions) == 16
+    assert (policy.probabilities < 1).all()
+
+
+def treat(
+    agent: SafeLeafCompletion, instance: Instance, n: int, *, told: bool, at_once: int = 0, seed: int = 0
+) -> SafeLeafCompletion:
+    """Take n subjects through an agent as a study does: each meets the policy of its arrival, and is learned later.
+
+    Up to `at_once` are open side by side; with 0, none is open when the policy changes.
+    """
+    problem, rng = instance.problem, np.random.default_rng(seed)
+    rows, coins = instance.sample(rng, n), rng.random(n)
+    ended, known, learned, t = np.empty_like(rows), np.empty(n), 0, 0
+    while learned < n:
+        policy, stop = agent.policy(), min(n, t + agent.commitment, learned + (at_once or n))
+        ended[t:stop] = follow(problem, policy, rows[t:stop], coins=coins[t:stop]).states
+        known[t:stop] = chances(problem, policy, ended[t:stop])
+        t = stop
+        few = min(t, learned + min(agent.commitment, at_once // 2 or n)) if t < n else t
+        for piece in np.array_split(np.arange(learned, few), 3):
+            for part in np.array_split(piece, 1 + len(piece) // agent.commitment):
+                agent.learn(Records(ended[part], chances=known[part] if told else None))
+        learned = few
+    return agent
+
+
+@pytest.mark.parametrize("ahead", [4.0, 1e9])
+@pytest.mark.parametrize("name", INSTANCES)
+def test_told_is_untold(name: str, ahead: float) -> None:
+    """A study tells every chance, a simulation none: both have the same agent, bit for bit, the cap included."""
+    instance = INSTANCES[name]
+    told, untold = (
+        treat(SafeLeafCompletion(instance.problem, seed=1, draws=4, ahead=ahead), instance, 4000, told=each)
+        for each in (True, False)
+    )
+    assert (told.completed, told.known, told.t, told.left) == (untold.completed, untold.known, untold.t, untold.left)
+    assert np.array_equal(told.weighted, untold.weighted)
+
+
+@pytest.mark.parametrize("at_once", [0, 40])
+@pytest.mark.parametrize("name", ["paper", "single"])
+def test_the_cap_holds_for_subjects_that_are_told(name: str, at_once: int) -> None:
+    """Coins of probability (nearly) 1 are usual in early blocks, and each of them counts."""
+    instance = INSTANCES[name]
+    agent = SafeLeafCompletion(instance.problem, seed=1, draws=4, ahead=1e9)
+    treat(agent, instance, 20_000, told=True, at_once=at_once)
+    close(agent)
+    cap = instance.problem.size ** (1 / 3) * agent.t ** (2 / 3)
+    assert 0.3 * cap < agent.completed <= cap + at_once
+
+
+def test_open_side_by_side_the_measure_is_unbiased() -> None:
+    """W averages with the chances of the policies that subjects met, not of the one that rules when they end."""
+    instance, n, runs = many_states(2, epsilon=0.4), 150, 60
+    measures = np.empty((2, runs, 4))
+    for seed in range(runs):
+        for way, told in enumerate((True, False)):
+            agent = SafeLeafCompletion(instance.problem, seed=seed, first=8, growth=2.0, draws=2, floor=0.3)
+            treat(agent, instance, n, told=told, at_once=20, seed=seed)
+            close(agent)
+            measures[way, seed] = agent.weighted / n
+    truth = instance.distribution.probabilities
+    error = measures.std(axis=1, ddof=1) / np.sqrt(runs)
+    assert (np.abs(measures[0].mean(axis=0) - truth) < 3 * error[0]).all()
+    masses = measures.sum(axis=2)
+    off, width = np.abs(masses.mean(axis=1) - 1), masses.std(axis=1, ddof=1) / np.sqrt(runs)
+    assert off[0] < 3 * width[0]
+    assert off[1] > 4 * width[1]  # as if they had met the later policy
+
+
+def test_subjects_of_unknown_chance_count_for_the_pace_and_not_for_the_measure() -> None:
+    instance = INSTANCES["single"]
+    agent = SafeLeafCompletion(instance.problem, draws=2)
+    agent.learn(Records([[0.0]], counts=[30], chances=[np.nan]))
+    agent.learn(Records([[1.0]], counts=[34], chances=[1.0]))
+    assert (agent.t, agent.known, agent.weighted.tolist()) == (64, 34, [0.0, 34.0])

@@ -196,7 +196,7 @@ class _Fickle:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
 
-    def act(self, states):
+    def act(self, states, coins=None):
         rows = self.problem.states(states)
         first = np.isnan(rows[:, 0])
         second = ~first & np.isnan(rows[:, 1]) & (rows[:, 0] > 30)

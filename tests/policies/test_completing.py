@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from proband import Discrete, Problem, Test, evaluate, plan
-from proband.policies import CoinPolicy, Completing, branches, follow, test_everything
+from proband.errors import PolicyError
+from proband.policies import SUREST, CoinPolicy, Completing, DecideNow, branches, chances, follow, test_everything
 from proband.rewards import Match, Table
 from proband.testing import check_policy, random_distribution, random_problem
-from proband.vocabulary import outcome_rows
+from proband.vocabulary import NEVER, outcome_rows
 
 NAN = float("nan")
 
@@ -64,7 +65,7 @@ def by_hand() -> tuple[Problem, Discrete, Completing]:
     law = Discrete([[0, 0], [0, 1], [1, 0], [1, 1]], [0.4, 0.2, 0.3, 0.1])
 
     class First:
-        def act(self, states: object) -> np.ndarray:
+        def act(self, states: object, coins: object = None) -> np.ndarray:
             rows = problem.states(states)  # type: ignore[arg-type]
             return np.where(np.isnan(rows[:, 0]), 0, np.where(rows[:, 0] == 0, 2, 4))
 
@@ -116,7 +117,7 @@ def test_probabilities_belong_to_their_leaves(by_hand: tuple[Problem, Discrete, 
     assert policy.act([[0, NAN]], [0.29]).tolist() == [1]
     assert policy.act([[0, NAN]], [0.31]).tolist() == [2]
     assert policy.act([[0, 1]], [0.29]).tolist() == [3]
-    assert policy.act([[0, NAN]]).tolist() == [2]
+    assert policy.act([[0, NAN]], NEVER).tolist() == [2]
     assert policy.act([[NAN, NAN]], [0.0]).tolist() == [0]
 
 
@@ -138,9 +139,48 @@ def test_groups_are_paid_once_when_completing() -> None:
     problem = Problem(tests, ["y"], Table(["a"], [[1.0], [0.0]]))
 
     class First:
-        def act(self, states: object) -> np.ndarray:
+        def act(self, states: object, coins: object = None) -> np.ndarray:
             return np.where(np.isnan(problem.states(states)[:, 0]), 0, 2)  # type: ignore[arg-type]
 
     policy = Completing(problem, First(), np.array([[0.0, NAN], [1.0, NAN]]), np.ones(2))
     [_, (chance, completed)] = branches(problem, policy, np.array([[0.0, 1.0]]))
     assert (chance.tolist(), completed.costs.tolist()) == ([1.0], [1.4])
+
+
+def test_forgotten_coins_are_refused(by_hand: tuple[Problem, Discrete, Completing]) -> None:
+    """Without its coin a policy would look as if it never explored."""
+    problem, law, policy = by_hand
+    for forgetful in (lambda: policy.act([[0, NAN]]), lambda: follow(problem, policy, law.support)):
+        with pytest.raises(PolicyError, match=r"tosses one for each subject.*draw a number"):
+            forgetful()
+    assert follow(problem, policy, law.support, coins=np.full(4, NEVER)).tests.tolist() == [1, 1, 1, 1]
+    assert follow(problem, policy, law.support, coins=np.zeros(4)).tests.tolist() == [2, 2, 1, 1]
+
+
+@pytest.mark.parametrize("coins", [[0.1], [-0.1, 0.5], [0.5, 1.1], [NAN, 0.5], [[0.1, 0.2]]])
+def test_coins_that_are_none(by_hand: tuple[Problem, Discrete, Completing], coins: list[object]) -> None:
+    with pytest.raises(PolicyError, match="one number in"):
+        by_hand[2].act([[0, NAN], [1, NAN]], coins)
+
+
+def test_every_policy_takes_coins_and_may_ignore_them(problem: Problem, law: Discrete) -> None:
+    best = plan(problem, law)
+    for policy in (test_everything(problem), DecideNow(problem, "pass"), best, best.tree()):
+        for coin in (0.0, 0.5, NEVER):
+            assert np.array_equal(policy.act(law.support, coin), policy.act(law.support))
+            tossed = follow(problem, policy, law.support, coins=np.full(len(law), coin))
+            assert np.array_equal(tossed.actions, follow(problem, policy, law.support).actions)
+
+
+def test_the_chances_of_subjects_that_met_a_policy(by_hand: tuple[Problem, Discrete, Completing]) -> None:
+    problem, _, policy = by_hand
+    ended = np.array([[0, NAN], [0, 1], [1, NAN], [1, 1]])
+    assert chances(problem, policy, ended)[:2].tolist() == [0.3, 0.3]
+    assert np.isnan(chances(problem, policy, ended)[2:]).all()  # no coin completes after a 1
+    everything = chances(problem, test_everything(problem), ended)
+    assert everything[[1, 3]].tolist() == [1.0, 1.0]
+    assert np.isnan(everything[[0, 2]]).all()
+
+
+def test_the_surest_coin_is_below_one() -> None:
+    assert SUREST == np.nextafter(1, 0) < NEVER

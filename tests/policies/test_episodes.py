@@ -19,7 +19,7 @@ class Acting:
     def __init__(self, function: Callable[[np.ndarray], object]) -> None:
         self.function = function
 
-    def act(self, states: np.ndarray) -> object:
+    def act(self, states: np.ndarray, coins: object = None) -> object:
         return self.function(np.asarray(states))
 
 

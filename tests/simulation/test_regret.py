@@ -23,7 +23,7 @@ from proband.agents import (
 )
 from proband.agents import TestEverything as EveryTest
 from proband.instances import Instance, many_states, paper_discrete, single_test
-from proband.policies import CoinPolicy, Completing, follow
+from proband.policies import Completing, follow
 from proband.rewards import Match
 from proband.simulation import checkpoints, simulate
 from proband.vocabulary import Policy, outcome_rows
@@ -47,9 +47,9 @@ def one_at_a_time(instance: Instance, agent: Agent, stream: np.ndarray, rng: np.
     for x in law.support[stream]:
         policy, state = agent.policy(), np.full((1, problem.d), np.nan)
         state[:, problem.context] = x[problem.context]
-        coin = (rng.random(1),) if isinstance(policy, CoinPolicy) else ()
+        coin = rng.random()
         cost = tests = 0.0
-        while (action := int(policy.act(state, *coin)[0])) < problem.d:
+        while (action := int(policy.act(state, coin)[0])) < problem.d:
             cost, tests = cost + problem.costs(state)[0, action], tests + 1
             state[0, action] = x[action]
         earned = problem.realised(x[None], np.array([action]))[0] - cost

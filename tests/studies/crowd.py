@@ -12,7 +12,7 @@ from proband.policies import CoinPolicy
 from proband.rewards import Entropy, Match, Piece, Projection, Score, Table
 from proband.studies import Study, Subject
 from proband.studies.stores import MemoryStore, Store
-from proband.vocabulary import FloatArray, Policy
+from proband.vocabulary import NEVER, FloatArray, Policy
 
 COINS = (0.0, 0.03, 0.3, 0.9)
 
@@ -94,10 +94,10 @@ def fingerprint(problem: Problem, policy: Policy) -> list[NDArray[np.generic]]:
     probes = _vectors(problem, rng, 40)
     probes[rng.random(probes.shape) < rng.random((40, 1))] = np.nan
     probes[0] = np.nan
-    seen: list[NDArray[np.generic]] = [policy.act(probes)]
+    seen: list[NDArray[np.generic]] = [policy.act(probes, NEVER)]
     if isinstance(policy, CoinPolicy):
         complete = _vectors(problem, rng, 20)
-        stopped = policy.run(complete)
+        stopped = policy.stopped(complete)
         seen += [policy.act(probes, np.full(len(probes), coin)) for coin in COINS]
         seen += [stopped.states, policy.completion(stopped.states)]
     return seen

@@ -8,7 +8,7 @@ from tests.studies.crowd import PROBLEMS, law_of
 
 from proband import Discrete, Problem, Records
 from proband.agents import AGENTS, Setting
-from proband.policies import CoinPolicy, branches, follow
+from proband.policies import branches, follow
 from proband.studies import acting
 from proband.vocabulary import FloatArray, Policy
 
@@ -30,8 +30,7 @@ def test_subjects_treated_as_advised_have_the_policys_chance(agent: str, name: s
     ways = branches(problem, policy, support)
     completing = ways[1][0] if len(ways) > 1 else np.zeros(len(support))
     for u in (0.0, 0.01, 0.5, 0.999):
-        coins = np.full(len(support), u) if isinstance(policy, CoinPolicy) else None
-        episodes = follow(problem, policy, support, coins=coins)
+        episodes = follow(problem, policy, support, coins=np.full(len(support), u))
         stops = ways[0][1].states
         for row, stop, q in zip(episodes.states, stops, completing, strict=True):
             open_leaf = bool(np.isnan(stop[problem.operable]).any())

@@ -15,7 +15,7 @@ import pytest
 from proband import Discrete, Gaussian, Problem, Test, plan, policies
 from proband.agents import AGENTS, Setting
 from proband.instances import bolts_measured
-from proband.policies import CoinPolicy, Completing, follow
+from proband.policies import Completing, follow
 from proband.rewards import Table
 from proband.studies.drift import Drift, drift
 from proband.vocabulary import FloatArray, Policy, Records
@@ -41,7 +41,7 @@ def observed(
     problem: Problem, policy: Policy, rows: FloatArray, rng: np.random.Generator
 ) -> tuple[list[Observation], FloatArray]:
     """Take subjects through a policy side by side; return the observations in some order, and what was known."""
-    coins = (rng.random(len(rows)),) if isinstance(policy, CoinPolicy) else ()
+    coins = rng.random(len(rows))
     states = np.full(rows.shape, np.nan)
     found: list[tuple[float, Observation]] = []
     begun, step = rng.random(len(rows)) * 5, 0
@@ -55,7 +55,7 @@ def observed(
     active = np.arange(len(rows))
     while len(active):
         step += 1
-        actions = policy.act(states[active], *(coin[active] for coin in coins))
+        actions = policy.act(states[active], coins[active])
         active, actions = active[actions < problem.d], actions[actions < problem.d]
         for t, i in zip(active.tolist(), actions.tolist(), strict=True):
             read(t, i)

@@ -50,7 +50,7 @@ def test_exploration_still_to_come_is_that_of_the_policy() -> None:
     policy = study.policy()
     law = policy.base.distribution  # type: ignore[attr-defined]
     [_, (falls, _)] = branches(study.problem, policy, law.support)
-    stopped = policy.run(law.support).states  # type: ignore[attr-defined]
+    stopped = policy.stopped(law.support).states  # type: ignore[attr-defined]
     expected = float(law.probabilities @ np.where(np.isnan(stopped).any(axis=1), falls, 0))
     assert later.completing == pytest.approx(expected)
     study.decide(study.arrive({"visual": "clean", "weight": "light", "ultrasonic": "ok"}))

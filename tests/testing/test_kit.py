@@ -45,7 +45,7 @@ class Mutant:
         law = Discrete(list(itertools.product([0, 1], repeat=4)), np.full(16, 1 / 16))
         self.right = test_everything(ARRIVAL, law)
 
-    def act(self, states: Any) -> Any:
+    def act(self, states: Any, coins: Any = None) -> Any:
         self.calls += 1
         rows = np.asarray(states)
         actions = self.right.act(rows)
@@ -104,7 +104,7 @@ def test_right_policies_pass() -> None:
 
 
 def test_a_policy_must_be_one_that_can_be_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*args: object) -> None:
+    def broken(*args: object, **options: object) -> None:
         raise PolicyError("out of order")
 
     monkeypatch.setattr("proband.testing.policies.follow", broken)
@@ -183,7 +183,7 @@ class Following(DiscretePlan):
         self.value = exhaustive_value(problem, distribution, policy)
         self.bound = bound
 
-    def act(self, states: Any) -> Any:
+    def act(self, states: Any, coins: Any = None) -> Any:
         return self.policy.act(states)
 
 
@@ -286,7 +286,7 @@ def test_a_policy_that_never_decides() -> None:
     problem = Problem([Test("a", 0.1)], ["y"], Table(["a"], [[1.0], [0.0]]))
 
     class Restless:
-        def act(self, states: Any) -> Any:
+        def act(self, states: Any, coins: Any = None) -> Any:
             return np.zeros(len(states), dtype=int)
 
     with pytest.raises(AssertionError, match="did not decide"):

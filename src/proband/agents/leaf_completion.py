@@ -10,8 +10,9 @@ of looking. With posterior draws D_1 ... D_J, the estimate P, and the leaf's dec
 
 Completing n' more subjects costs n'·kappa/P(s) and shrinks the loss of the H·P(s) visits to come like 1/(n + n'), so
 it pays while H·P(s)·loss·n/(n + n')² > kappa, which gives n' = sqrt(H·P(s)·loss·n/kappa) − n, at most doubling n; the
-coin's probability is n'/(m·P(s)). In some blocks the tests of the plan of one posterior draw are run instead of those
-of the estimate's plan: it finds better tests cheaply. Decisions are the estimate's always.
+coin's probability is n'/(m·P(s)), kept below 1 (a chance of 1 always means that the plan itself runs every test). In
+some blocks the tests of the plan of one posterior draw are run instead of those of the estimate's plan: it finds
+better tests cheaply. Decisions are the estimate's always.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from proband.errors import AgentError
 from proband.estimators import Prior
 from proband.planners.dense import BorrowedPlan, DensePlan, Solution, check_size, solve_many
 from proband.planners.layout import layout_of
-from proband.policies import Completing, Decider, follow
+from proband.policies import SUREST, Completing, Decider, follow
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Policy
 
@@ -130,7 +131,7 @@ class LeafCompletion(Replanning):
         want = np.clip(np.sqrt(ahead * mass * loss * n / kappa) - n, 1.0, n + 1)
         pays = (ahead * mass * loss / n > kappa) & (mass > 0) & leaves.open
         chance = np.divide(want, self.left * mass, out=np.zeros(len(mass)), where=pays)
-        return np.asarray(np.minimum(chance, 1.0))
+        return np.asarray(np.minimum(chance, SUREST))
 
     def subjects_ahead(self) -> float:
         """Return H: for how many subjects to come exploration should pay."""

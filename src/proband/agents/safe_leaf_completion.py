@@ -6,30 +6,29 @@ and t the number of subjects so far:
 * **floor**: every subject that stops is completed with a probability of at least ⅔·c0·K^(1/3)·t^(−1/3), so that
   every outcome vector keeps being seen;
 * **cap**: beyond the floor, at most c1·K^(1/3)·t^(2/3) subjects are ever completed;
-* **veto**: with e_t(x) the (known) probability that x would be seen completely, the measure
+* **veto**: with e_t(x) the (known) probability that the policy of subject t would see x completely, the measure
   W_t(x) = (1/t) Σ 1{x seen completely}/e_t(x) is an unbiased estimate of the law whatever the agent does. If the plan
   of W_t beats the proposal, under W_t, by more than `threshold`·G·K^(1/3)·c0^(−1/2)·t^(−1/3), it is played instead
   (G bounds what a subject can gain or lose).
 
-Whatever the base agent proposes, the regret is then Õ(G K^(1/3) T^(2/3)) with high probability, for all T at once:
-``docs/safe-leaf-completion.md`` has the theorem and its proof.
+Whatever the base agent proposes, the regret is then Õ(G K^(1/3) T^(2/3)) with high probability, for all T at once, also
+where subjects are open side by side while policies change: ``docs/safe-leaf-completion.md`` has theorem and proof.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proband.agents.agent import fully_tested
 from proband.agents.leaf_completion import LeafCompletion, Leaves
-from proband.distributions import Discrete
+from proband.distributions import Discrete, totals
 from proband.errors import AgentError
 from proband.estimators import Observations, Prior
 from proband.planners import evaluate
 from proband.planners.dense import DensePlan, Solution, solve_many
-from proband.policies import Completing
+from proband.policies import Completing, chances
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Policy, Records, outcome_codes
+from proband.vocabulary import FloatArray, Policy, Records, outcome_codes
 
 SHORTEST_SHARE = 1 / 64
 """A block is cut to what the cap allows, but not below this share of its length: then only the floor is kept."""
@@ -48,6 +47,15 @@ class SafeLeafCompletion(LeafCompletion):
         c1, the constant of the cap.
     threshold : float, default 1
         The constant of the veto.
+
+    Attributes
+    ----------
+    completed : int
+        How many subjects were completed by a coin beyond the floor.
+    known : int
+        Of how many subjects the probability of being seen completely is known: W_t averages over these.
+    vetoes : int
+        How often the proposal was overruled.
 
     Notes
     -----
@@ -84,30 +92,27 @@ class SafeLeafCompletion(LeafCompletion):
         self.cap = cap
         self.threshold = threshold
         self.completed = 0
+        self.known = 0
         self.vetoes = 0
         self.weighted = np.zeros(len(self.estimator.support))
         self._lowest = 1.0
-        self._mine = Observations(problem)
+        self._own = Observations(problem)
         self._told: list[Records] = []
 
     def learn(self, records: Records) -> None:
         """Count what was seen; complete subjects with the probability that their own policy gave them, where told."""
         if records.chances is None:
-            self._mine.add(records.outcomes, records.counts)
+            self._own.add(records.outcomes, records.counts)
         else:
-            self._told.append(records.part(fully_tested(self.problem, records.outcomes) & ~np.isnan(records.chances)))
+            self._tell(records)
         super().learn(records)
 
     def absorb(self, block: Observations) -> None:
         """Count what was seen, complete subjects with their inverse probabilities."""
-        complete = fully_tested(self.problem, self._mine.rows)
-        if complete.any():
-            rows = self._mine.rows[complete]
-            self._weigh(rows, self._mine.counts[complete], *self._chances(rows))
-        for records in self._told:
-            if records.chances is not None and len(records):
-                self._weigh(records.outcomes, records.counts, records.chances, records.chances < 1)
-        self._mine, self._told = Observations(self.problem), []
+        self._tell(Records(self._own.rows, self._own.counts, chances(self.problem, self._policy, self._own.rows)))
+        self.known += sum(records.n for records in self._told)
+        self._weigh([records.part(fully_tested(self.problem, records.outcomes)) for records in self._told])
+        self._own, self._told = Observations(self.problem), []
         super().absorb(block)
 
     def next_policy(self) -> Policy:
@@ -130,35 +135,41 @@ class SafeLeafCompletion(LeafCompletion):
         """K^(1/3), K the number of outcome vectors of the tests that can be run and of the context."""
         return float(self.layout.level_sizes[self.layout.m] ** (1 / 3))
 
-    def _chances(self, rows: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return with which probability the present policy runs every test on complete rows, and where by a coin."""
-        chances, tossed = np.ones(len(rows)), np.zeros(len(rows), dtype=np.bool_)
-        if isinstance(self._policy, Completing):
-            stopped = self._policy.run(rows).states
-            tossed = np.asarray(np.isnan(stopped[:, self.problem.operable]).any(axis=1))
-            chances[tossed] = self._policy.completion(stopped)[tossed]
-        return chances, tossed
+    def _tell(self, records: Records) -> None:
+        """Keep those whose chance is known until the end of the block."""
+        if records.chances is not None:
+            self._told.append(records.part(~np.isnan(records.chances)))
 
-    def _weigh(
-        self, rows: FloatArray, counts: FloatArray | IntArray, chances: FloatArray, tossed: NDArray[np.bool_]
-    ) -> None:
-        """Add complete subjects to the inverse-probability measure, and count those beyond the floor."""
-        self.completed += int(counts[tossed & (chances > self._lowest)].sum())
-        if self._law_for_unavailable() is None and len(self.weighted) == self.problem.size:
-            np.add.at(self.weighted, outcome_codes(rows, self.problem.tests), counts / chances)
+    def _weigh(self, told: list[Records]) -> None:
+        """Add complete subjects to the inverse-probability measure, and count those beyond the floor.
+
+        Subjects that are alike are added as one and in one order, so that it does not matter how they were told.
+        """
+        rows = np.vstack([records.outcomes for records in told])
+        known = np.concatenate([records.chances for records in told if records.chances is not None])
+        alike, of_row = np.unique(np.column_stack([rows, known]), axis=0, return_inverse=True)
+        counts = totals(of_row.reshape(-1), np.concatenate([records.counts for records in told]), len(alike))
+        tossed = (alike[:, -1] > self._lowest) & (alike[:, -1] < 1)
+        self.completed += int(counts[tossed].sum())
+        if self._measures:
+            np.add.at(self.weighted, outcome_codes(alike[:, :-1], self.problem.tests), counts / alike[:, -1])
+
+    @property
+    def _measures(self) -> bool:
+        """Whether W exists: every test can be run, and every outcome vector is in the support."""
+        return self.problem.all_available and len(self.weighted) == self.problem.size
 
     def _vetoed(self, proposal: Completing) -> Policy:
         """Return the plan of the inverse-probability measure where it beats the proposal by too much."""
-        no_measure = self._law_for_unavailable() is not None or len(self.weighted) != self.problem.size
-        if no_measure or not self.weighted.any():
+        if not self._measures or not self.weighted.any():
             return proposal
         support = self.estimator.support
-        weights = self.weighted / self.t
+        weights = self.weighted / self.known
         [solution] = solve_many(self.layout, support, weights[None], self.problem.payoff(support))
         rival = DensePlan(self.layout, Discrete.from_weights(support, weights), solution)
         scale = weights.sum()
         gain = rival.value - scale * evaluate(self.problem, rival.distribution, proposal.base).value
-        if gain <= self.threshold * self._largest_stake * self._cube_root * self.floor**-0.5 * self.t ** (-1 / 3):
+        if gain <= self.threshold * self._largest_stake * self._cube_root * self.floor**-0.5 * self.known ** (-1 / 3):
             return proposal
         self.vetoes += 1
         leaves = self.leaves_of(rival)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proband.policies import CoinPolicy
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, Policy
+from proband.vocabulary import NEVER, FloatArray, Policy
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,10 @@ class Journey:
     explored: bool
 
 
-def journey(problem: Problem, policy: Policy, row: FloatArray, *, number: int = 1, coin: float = 1.0) -> Journey:
+def journey(problem: Problem, policy: Policy, row: FloatArray, *, number: int = 1, coin: float = NEVER) -> Journey:
     """Follow one subject with the outcome vector `row`, shape (d,).
 
-    A policy that tosses coins is handed `coin`, in [0, 1]; 1 never falls.
+    A policy that tosses coins is handed `coin`, in [0, 1); by default one that never falls.
 
     Examples
     --------
@@ -51,14 +50,9 @@ def journey(problem: Problem, policy: Policy, row: FloatArray, *, number: int = 
     """
     state, steps, paid, explored = problem.state(), [], 0.0, False
     state[problem.context] = row[problem.context]
-    while (action := _next_action(policy, state, coin)) < problem.d:
-        explored = explored or int(policy.act(state)[0]) >= problem.d
+    while (action := int(policy.act(state, coin)[0])) < problem.d:
+        explored = explored or int(policy.act(state, NEVER)[0]) >= problem.d
         paid += float(problem.costs(state)[0, action])
         state[action] = row[action]
         steps.append((problem.tests[action].name, problem.tests[action].names[int(row[action])]))
     return Journey(number, tuple(steps), problem.action_name(action), paid, explored)
-
-
-def _next_action(policy: Policy, state: FloatArray, coin: float) -> int:
-    chosen = policy.act(state, [coin]) if isinstance(policy, CoinPolicy) else policy.act(state)
-    return int(chosen[0])

@@ -68,7 +68,7 @@ class DensePlan(DiscretePlan):
         self.bound = self.value
         self._looks_up = self.problem.reward.pooling is Pooling.MAXIMUM
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the best action of each state, shape (n,).
 
         Tests known on arrival come first where they are missing; a state of probability zero gets the decision
@@ -137,7 +137,7 @@ class BorrowedPlan(DensePlan):
         super().__init__(layout, distribution, solution)
         self._looks_up = True
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the action of each state, shape (n,)."""
         rows = self.problem.states(states)
         actions = super().act(rows)

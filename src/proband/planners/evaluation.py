@@ -13,7 +13,7 @@ import numpy as np
 
 from proband.distributions import Discrete, Gaussian, Law, totals
 from proband.errors import PolicyError
-from proband.policies import CoinPolicy, ProjectionDecider, branches, follow
+from proband.policies import ProjectionDecider, branches, follow
 from proband.problem import Problem
 from proband.rewards import Entropy
 from proband.vocabulary import FloatArray, IntArray, Policy
@@ -100,7 +100,7 @@ def _exact(problem: Problem, distribution: Discrete, policy: Policy) -> Evaluati
 
 
 def _drawn(problem: Problem, law: Gaussian, policy: Policy, rows: FloatArray, coins: FloatArray) -> Evaluation:
-    episodes = follow(problem, policy, rows, coins=coins if isinstance(policy, CoinPolicy) else None)
+    episodes = follow(problem, policy, rows, coins=coins)
     rewards = expected_rewards(ProjectionDecider(problem, law), episodes.states, episodes.actions)
     totals_earned = rewards - episodes.costs
     chosen, counts = np.unique(episodes.actions, return_counts=True)

@@ -48,7 +48,7 @@ class GpuPlan(DiscretePlan):
         self.bound = value
         self.actions = actions
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the best action of each state, shape (n,); as :meth:`DensePlan.act`."""
         rows = self.problem.states(states)
         actions, known = self.missing_context(rows)

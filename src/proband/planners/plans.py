@@ -71,7 +71,7 @@ class Plan(ABC):
         return self.bound - self.value
 
     @abstractmethod
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the plan's action in each state (n, d): shape (n,)."""
 
     @abstractmethod

@@ -49,7 +49,7 @@ class TreePlan(DiscretePlan):
         best = self.decider.perfect_information() if bound is None else bound
         self.bound = max(best, self.value)
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the tree's action in each state, shape (n,)."""
         return self.compact.act(states)
 

@@ -1,6 +1,6 @@
 """Policies: maps from states to actions, and what following one does to subjects."""
 
-from proband.policies.completing import CoinPolicy, Completing, branches
+from proband.policies.completing import SUREST, CoinPolicy, Completing, branches, chances
 from proband.policies.deciding import Decider
 from proband.policies.deciding_measured import ProjectionDecider, StopDecider, decider_for
 from proband.policies.episodes import Episodes, follow
@@ -8,6 +8,7 @@ from proband.policies.fixed import DecideNow, FixedSet, test_everything
 from proband.policies.tree import Node, Tree
 
 __all__ = [
+    "SUREST",
     "CoinPolicy",
     "Completing",
     "DecideNow",
@@ -19,6 +20,7 @@ __all__ = [
     "StopDecider",
     "Tree",
     "branches",
+    "chances",
     "decider_for",
     "follow",
     "test_everything",

@@ -2,7 +2,8 @@
 
 Each subject has one coin u, uniform on [0, 1). Where the base policy stops in a leaf s, the subject is completed if
 u < q(s). The coin comes with the subject, so that acting stays pure: the same subject asked twice gets the same
-answer, and the probability with which anything was seen is known.
+answer, and the probability with which anything was seen is known. A policy that lives by its coins does not act
+without: forgotten coins would look like a policy that never explores.
 """
 
 from __future__ import annotations
@@ -13,10 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.distributions import Law
+from proband.errors import PolicyError
 from proband.policies.episodes import Episodes, follow
 from proband.policies.fixed import test_everything
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Policy
+from proband.vocabulary import NEVER, FloatArray, IntArray, Policy
+
+SUREST = 1.0 - 2.0**-53
+"""The largest probability of a coin, and the largest coin: a chance of 1 means that the plan itself runs every test."""
 
 
 @runtime_checkable
@@ -24,14 +29,14 @@ class CoinPolicy(Protocol):
     """A policy whose actions depend on the subject's coin."""
 
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
-        """Return one action for each state (n, d) and coin (n,); without coins, as if none were tossed."""
+        """Return one action for each state (n, d) and coin, (n,) or one for all; raise without coins."""
         ...
 
     def completion(self, states: ArrayLike) -> FloatArray:
         """Return the probability with which a subject that stops in each state is completed, shape (n,)."""
         ...
 
-    def run(self, rows: FloatArray) -> Episodes:
+    def stopped(self, rows: FloatArray) -> Episodes:
         """Return what happens to subjects with complete outcome vectors (n, d) whose coins do not fall."""
         ...
 
@@ -81,17 +86,16 @@ class Completing:
         return np.where(self._sorted[place] == keys, self.probabilities[self._order[place]], 0.0)
 
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
-        """Return one action for each state (n, d) and coin (n,)."""
+        """Return one action for each state (n, d) and coin, (n,) or one for all."""
         rows = self.problem.states(states)
-        if coins is None:
-            return self.base.act(rows)
+        tosses = _checked_coins(coins, len(rows))
         actions, leaves = self._walk(rows)
-        tossed = (actions >= self.problem.d) & (np.asarray(coins) < self.completion(leaves))
+        tossed = (actions >= self.problem.d) & (tosses < self.completion(leaves))
         if tossed.any():
             actions[tossed] = self._everything.act(rows[tossed])
         return actions
 
-    def run(self, rows: FloatArray) -> Episodes:
+    def stopped(self, rows: FloatArray) -> Episodes:
         """Return what happens to subjects with complete outcome vectors (n, d) whose coins do not fall."""
         return follow(self.problem, self.base, rows)
 
@@ -112,7 +116,7 @@ class Completing:
         actions = np.empty(len(rows), dtype=np.int64)
         active = np.arange(len(rows))
         while len(active):
-            chosen = self.base.act(reached[active])
+            chosen = self.base.act(reached[active], NEVER)
             actions[active] = chosen
             test = np.minimum(chosen, self.problem.d - 1)
             known = (chosen < self.problem.d) & ~np.isnan(rows[active, test])
@@ -128,9 +132,53 @@ def branches(problem: Problem, policy: Policy, rows: FloatArray) -> list[tuple[F
     """
     if not isinstance(policy, CoinPolicy):
         return [(np.ones(len(rows)), follow(problem, policy, rows))]
-    stopped = policy.run(rows)
+    stopped = policy.stopped(rows)
     chance = policy.completion(stopped.states)
     return [(1 - chance, stopped), (chance, policy.complete(stopped, rows))]
+
+
+def chances(problem: Problem, policy: Policy, states: FloatArray) -> FloatArray:
+    """Return how likely subjects that met a policy, and ended in these states (n, d), were to be tested completely.
+
+    It is 1 where the plan itself runs every test, the coin's probability where the plan stops and a coin decides, and
+    NaN where no coin would have completed them: what :class:`~proband.vocabulary.Records` wants to be told.
+
+    Examples
+    --------
+    >>> from proband import Problem, Test
+    >>> from proband.policies import DecideNow
+    >>> from proband.rewards import Table
+    >>> problem = Problem([Test("crack", 2.0)], ["pass", "fail"], Table(["crack"], [[1, 0], [-20, 0]]))
+    >>> nothing = np.array([[np.nan]])
+    >>> policy = Completing(problem, DecideNow(problem, "pass"), nothing, np.array([0.25]))
+    >>> chances(problem, policy, np.array([[np.nan], [1.0]]))
+    array([0.25, 0.25])
+    """
+    complete = ~np.isnan(states[:, [*problem.context, *problem.operable]]).any(axis=1)
+    if not isinstance(policy, CoinPolicy):
+        return np.where(complete, 1.0, np.nan)
+    leaves = problem.states(states)
+    if complete.any():
+        leaves[complete] = policy.stopped(states[complete]).states
+    stops = np.isnan(leaves[:, problem.operable]).any(axis=1)
+    known = np.where(complete, 1.0, 0.0)
+    known[stops] = policy.completion(leaves[stops])
+    return np.where(known > 0, known, np.nan)
+
+
+def _checked_coins(coins: ArrayLike | None, n: int) -> FloatArray:
+    if coins is None:
+        raise PolicyError(
+            "no coins are given, and this policy tosses one for each subject: without, nobody would ever be completed; "
+            "draw a number in [0, 1) for each subject, once, and pass it each time (NEVER asks for the plan alone)"
+        )
+    tosses = np.asarray(coins, dtype=np.float64)
+    if tosses.shape not in ((), (n,)) or not ((tosses >= 0) & (tosses <= NEVER)).all():
+        raise PolicyError(
+            f"coins have shape {tosses.shape} for {n} states, or lie outside [0, 1]; there must be one number in "
+            "[0, 1) for each, or one for all; correct them"
+        )
+    return np.broadcast_to(tosses, n)
 
 
 def _keys(states: FloatArray) -> IntArray:

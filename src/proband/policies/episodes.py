@@ -55,7 +55,7 @@ def follow(
     """Run the policy on subjects whose complete outcome vectors are `rows`, shape (n, d).
 
     With `start`, a state that agrees with all of them, only what happens from there on is counted. `coins`, shape
-    (n,), are handed to a policy that tosses them (:mod:`proband.policies.completing`).
+    (n,), are the subjects'; a policy that tosses them (:mod:`proband.policies.completing`) cannot do without.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def follow(
     >>> follow(problem, test_everything(problem, law), law.support).costs
     array([2., 2.])
     """
-    if start is None and coins is None and isinstance(policy, Runner):
+    if start is None and isinstance(policy, Runner):
         return policy.run(rows)
     n = len(rows)
     states = np.full((n, problem.d), np.nan) if start is None else np.tile(start, (n, 1))
@@ -76,8 +76,7 @@ def follow(
     costs, tests = np.zeros(n), np.zeros(n, dtype=np.int64)
     active = np.arange(n)
     for _ in range(len(problem.operable) + 1):
-        tossed = () if coins is None else (coins[active],)
-        chosen = _as_actions(policy.act(states[active], *tossed), len(active))
+        chosen = _as_actions(policy.act(states[active], None if coins is None else coins[active]), len(active))
         _check_actions(problem, states[active], chosen)
         testing = chosen < problem.d
         actions[active[~testing]] = chosen[~testing]

@@ -57,7 +57,7 @@ class FixedSet:
         if stops:
             self._decider = StopDecider(problem)
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the first missing test of the set, or the decision, for each state."""
         rows = self.problem.states(states)
         actions = np.full(len(rows), -1, dtype=np.int64)
@@ -95,7 +95,7 @@ class DecideNow:
         self._action = None if decision is None else problem.decision_action(decision)
         self._fixed = None if distribution is None else FixedSet(problem, (), distribution)
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the decision for each state."""
         if self._fixed is not None:
             return self._fixed.act(states)

@@ -84,7 +84,7 @@ class Tree:
     def __post_init__(self) -> None:
         self._check(self.root, frozenset())
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the action of each state (n, d): shape (n,)."""
         rows = self.problem.states(states)
         actions = np.empty(len(rows), dtype=np.int64)

@@ -18,10 +18,10 @@ from proband.agents import Agent
 from proband.distributions import Gaussian
 from proband.planners import plan
 from proband.planners.evaluation import expected_rewards
-from proband.policies import CoinPolicy, Episodes, ProjectionDecider, follow
+from proband.policies import Episodes, ProjectionDecider, follow
 from proband.problem import Problem
 from proband.simulation.trajectory import Trajectory
-from proband.vocabulary import FloatArray, IntArray, Policy, Records
+from proband.vocabulary import FloatArray, IntArray, Records
 
 PIECE = 2**16
 """So many subjects are treated at a time: it bounds memory."""
@@ -46,8 +46,12 @@ def simulate_measured(
         policy, end = agent.policy(), min(horizon, t + agent.commitment)
         seen = []
         for stop in _stops(t, end, at):
-            treated, reference = _treat(problem, policy, rows[t:stop], rng), follow(problem, best, rows[t:stop])
-            sums += _figures(decider, rows[t:stop], treated, reference)
+            piece = rows[t:stop]
+            treated, reference = (
+                follow(problem, policy, piece, coins=rng.random(len(piece))),
+                follow(problem, best, piece),
+            )
+            sums += _figures(decider, piece, treated, reference)
             seen.append(treated.states)
             t = stop
             if t in at:
@@ -63,11 +67,6 @@ def _stops(start: int, end: int, at: IntArray) -> list[int]:
     """Return where to pause: at checkpoints, and after each piece."""
     pieces = range(start + PIECE, end, PIECE)
     return sorted({*at[(at > start) & (at < end)].tolist(), *pieces, end})
-
-
-def _treat(problem: Problem, policy: Policy, rows: FloatArray, rng: np.random.Generator) -> Episodes:
-    coins = rng.random(len(rows)) if isinstance(policy, CoinPolicy) else None
-    return follow(problem, policy, rows, coins=coins)
 
 
 def _figures(decider: ProjectionDecider, rows: FloatArray, treated: Episodes, reference: Episodes) -> FloatArray:

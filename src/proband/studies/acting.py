@@ -22,9 +22,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.policies import CoinPolicy
+from proband.policies import chances
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Policy
+from proband.vocabulary import NEVER, FloatArray, IntArray, Policy
 
 
 @runtime_checkable
@@ -53,15 +53,13 @@ def action(problem: Problem, policy: Policy, state: FloatArray, coin: float, *, 
     reached, chosen = walk(problem, policy, state, coin)
     if _same_tests(problem, reached, state):
         return chosen
-    free = act(policy, state)
+    free = act(base(policy), state, NEVER)
     return free if free < problem.d else best_decision(policy, state, otherwise=free)
 
 
-def act(policy: Policy, state: FloatArray, coin: float | None = None) -> int:
-    """Return the policy's action in one state (d,), with the coin if it has one."""
-    if coin is not None and isinstance(policy, CoinPolicy):
-        return int(policy.act(state[None], np.array([coin]))[0])
-    return int(policy.act(state[None])[0])
+def act(policy: Policy, state: FloatArray, coin: float) -> int:
+    """Return the policy's action in one state (d,)."""
+    return int(policy.act(state[None], coin)[0])
 
 
 def best_decision(policy: Policy, state: FloatArray, *, otherwise: int) -> int:
@@ -85,16 +83,10 @@ def chance(problem: Problem, policy: Policy, row: FloatArray, coin: float, *, st
         reached, chosen = walk(problem, policy, row, coin)
         if chosen < problem.d or not _same_tests(problem, reached, row):
             return math.nan
-    complete = not np.isnan(row[problem.operable]).any()
-    if not isinstance(policy, CoinPolicy):
-        return 1.0 if complete else math.nan
-    leaf = walk(problem, policy, row, None)[0] if complete else problem.states(row)[0]
-    if not np.isnan(leaf[problem.operable]).any():
-        return 1.0
-    return float(policy.completion(leaf[None])[0]) or math.nan
+    return float(chances(problem, policy, row[None])[0])
 
 
-def walk(problem: Problem, policy: Policy, row: FloatArray, coin: float | None) -> tuple[FloatArray, int]:
+def walk(problem: Problem, policy: Policy, row: FloatArray, coin: float) -> tuple[FloatArray, int]:
     """Walk a policy through what is known: the state that it comes to, and its first action that is not yet done."""
     reached = np.full(problem.d, np.nan)
     reached[problem.context] = row[problem.context]

@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.agents import FOREVER
-from proband.policies import CoinPolicy, FixedSet
+from proband.policies import SUREST, CoinPolicy, FixedSet
 from proband.problem import Problem
 from proband.studies import acting
 from proband.studies.learning import Published
 from proband.studies.names import Names
-from proband.vocabulary import FloatArray, Policy
+from proband.vocabulary import NEVER, FloatArray, Policy
 
 TEST, DECISION = "test", "decision"
-LARGEST_COIN = 1.0 - 2.0**-53
 
 
 class Alternative(NamedTuple):
@@ -148,7 +147,7 @@ def action_for(problem: Problem, published: Published, case: Case) -> int:
     if not case.steady:
         return acting.action(problem, policy, state, case.coin, steady=False)
     low, high = published.once(
-        "both ways", state, lambda: (acting.act(policy, state, 0.0), acting.act(policy, state, LARGEST_COIN))
+        "both ways", state, lambda: (acting.act(policy, state, 0.0), acting.act(policy, state, SUREST))
     )
     return low if low == high else acting.act(policy, state, case.coin)
 
@@ -202,7 +201,7 @@ def _explores(problem: Problem, published: Published, case: Case, action: int) -
         return _runs_everything(policy) and published.commitment < FOREVER
     if not isinstance(policy, CoinPolicy) or not case.steady:
         return False
-    return published.once("without coin", case.state, lambda: acting.act(policy, case.state)) >= problem.d
+    return published.once("without coin", case.state, lambda: acting.act(policy, case.state, NEVER)) >= problem.d
 
 
 def _runs_everything(policy: FixedSet) -> bool:
@@ -238,7 +237,7 @@ def _fixed(problem: Problem, policy: FixedSet, action: int) -> str:
 
 
 def _completing(problem: Problem, policy: Policy, case: Case) -> str:
-    leaf, stop = acting.walk(problem, policy, case.state, None)
+    leaf, stop = acting.walk(problem, policy, case.state, NEVER)
     share = float(policy.completion(leaf[None])[0]) if isinstance(policy, CoinPolicy) else np.nan
     return (
         f"The plan would decide {problem.action_name(stop)!r} here. To go on learning, {100 * share:.2g} % of such "

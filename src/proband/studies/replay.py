@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from proband.agents import Agent
 from proband.errors import StudyError
-from proband.policies import CoinPolicy
 from proband.problem import Problem
 from proband.studies import acting
 from proband.studies.coins import coin
@@ -166,8 +165,7 @@ def _actions(
     """Return what the policy says in each state: in bulk where the subject was treated as advised."""
     actions = np.zeros(len(states), dtype=np.int64)
     if steady.any():
-        tossed = (coins[steady],) if isinstance(policy, CoinPolicy) else ()
-        actions[steady] = policy.act(states[steady], *tossed)
+        actions[steady] = policy.act(states[steady], coins[steady])
     for n in np.flatnonzero(~steady):
         actions[n] = acting.action(problem, policy, states[n], float(coins[n]), steady=False)
     return actions

@@ -220,6 +220,6 @@ def _completing(ledger: Ledger, published: Published) -> float | None:
     law = getattr(acting.base(policy), "distribution", None)
     if not isinstance(law, Discrete) or len(law) > LARGEST_SUPPORT:
         return None
-    stopped = policy.run(law.support).states
+    stopped = policy.stopped(law.support).states
     left = np.isnan(stopped[:, ledger.problem.operable]).any(axis=1)
     return float(law.probabilities @ np.where(left, policy.completion(stopped), 0.0))

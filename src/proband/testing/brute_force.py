@@ -16,7 +16,7 @@ import numpy as np
 from proband.distributions import Discrete
 from proband.problem import Problem
 from proband.rewards import Match, Table
-from proband.vocabulary import Policy
+from proband.vocabulary import NEVER, Policy
 
 Outcomes = tuple[int, ...]
 State = tuple[int | None, ...]
@@ -197,7 +197,7 @@ def _total_reward(problem: Problem, policy: Policy, x: Outcomes) -> float:
     paid = 0.0
     for _ in range(problem.d + 1):
         row = np.array([[math.nan if b is None else b for b in state]])
-        action = int(policy.act(row)[0])
+        action = int(policy.act(row, NEVER)[0])
         if action >= problem.d:
             return reward(problem, x, action - problem.d) - paid
         paid += test_cost(problem, tuple(state), action)

@@ -1,4 +1,4 @@
-"""What is asked of every agent, whatever its subjects' outcomes: one stream, told in four ways, must teach the same."""
+"""What is asked of every agent, whatever its subjects' outcomes: one stream, told in five ways, must teach the same."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.distributions import Discrete, Gaussian
-from proband.policies import CoinPolicy, branches, follow
+from proband.policies import SUREST, CoinPolicy, branches, chances, follow
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Policy, Records
+from proband.vocabulary import NEVER, FloatArray, IntArray, Policy, Records
 
 PROBES = 20
-COINS = (0.0, 0.03, 0.2, 0.7, 1.0 - 2.0**-53)
+COINS = (0.0, 0.03, 0.2, 0.7, SUREST)
 
 L = TypeVar("L", bound=Discrete | Gaussian)
 
@@ -87,9 +87,9 @@ class LearnerCheck(ABC, Generic[L]):
         self.surprises(subjects)
 
     def stream(self, subjects: int, *, horizon: int) -> None:
-        """Send the same subjects through four agents that are told of them, and asked, in different ways."""
+        """Send the same subjects through five agents that are told of them, and asked, in different ways."""
         rows, coins = self.draw(subjects), self.rng.random(subjects)
-        whole, single, split, silent = (self.make(self.problem, self.law, horizon) for _ in range(4))
+        whole, single, split, silent, told = (self.make(self.problem, self.law, horizon) for _ in range(5))
         t = 0
         while t < subjects:
             n = min(self.commitment(whole), subjects - t)
@@ -98,17 +98,19 @@ class LearnerCheck(ABC, Generic[L]):
             shown = self.fingerprint(policy)
             self.compare(shown, single, f"after {t} subjects, learned one by one")
             self.compare(shown, split, f"after {t} subjects, learned in parts and in another order")
-            tossed = coins[t : t + n] if isinstance(policy, CoinPolicy) else None
-            seen = follow(self.problem, policy, rows[t : t + n], coins=tossed).states
+            self.compare(shown, told, f"after {t} subjects, told with which chances they were tested completely")
+            seen = follow(self.problem, policy, rows[t : t + n], coins=coins[t : t + n]).states
             whole.learn(counted(seen))
             self.one_by_one(single, seen, shown)
             self.in_parts(split, seen, shown)
             silent.learn(Records(seen[::-1]))
+            self.with_chances(told, seen, chances(self.problem, policy, seen))
             t += n
         last = self.fingerprint(whole.policy())
         self.compare(last, single, "in the end, learned one by one")
         self.compare(last, split, "in the end, learned in parts and in another order")
         self.compare(last, silent, "in the end, never asked before (asking must change nothing)")
+        self.compare(last, told, "in the end, told with which chances they were tested completely")
 
     def one_by_one(self, agent: Learner, seen: FloatArray, shown: list[NDArray[np.generic]]) -> None:
         """Teach one subject after another, asking in between."""
@@ -127,6 +129,13 @@ class LearnerCheck(ABC, Generic[L]):
         if len(parts[-1]):
             self.compare(shown, agent, f"after {len(seen) - len(parts[-1])} of {len(seen)} subjects of its commitment")
         agent.learn(Records(parts[-1]))
+
+    def with_chances(self, agent: Learner, seen: FloatArray, known: FloatArray) -> None:
+        """Teach as a study does: with the chance that the subject's policy gave it, some subjects singly."""
+        half = len(seen) // 2
+        for n in range(half):
+            agent.learn(Records(seen[n : n + 1], chances=known[n : n + 1]))
+        agent.learn(Records(seen[half:], chances=known[half:]))
 
     def surprises(self, subjects: int) -> None:
         """Teach what does not come from the agent's own policies, and ask for a legal policy after each."""
@@ -186,10 +195,10 @@ class LearnerCheck(ABC, Generic[L]):
 
     def fingerprint(self, policy: Policy) -> list[NDArray[np.generic]]:
         """Return all that can be seen of a policy on the probes."""
-        shown: list[NDArray[np.generic]] = [policy.act(self.probes)]
+        shown: list[NDArray[np.generic]] = [policy.act(self.probes, NEVER)]
         if not isinstance(policy, CoinPolicy):
             return shown
-        stopped = policy.run(self.complete)
+        stopped = policy.stopped(self.complete)
         coins = [policy.act(self.probes, np.full(len(self.probes), u)) for u in COINS]
         return [*shown, *coins, stopped.states, policy.completion(stopped.states)]
 

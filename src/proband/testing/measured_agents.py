@@ -15,8 +15,9 @@ from proband.distributions import Gaussian
 from proband.policies import follow
 from proband.problem import Problem
 from proband.testing.learners import PROBES, Learner, LearnerCheck
+from proband.testing.policies import check_coins_taken
 from proband.testing.random_measured import random_gaussian, random_measured_problem, random_measured_states
-from proband.vocabulary import FloatArray, Policy
+from proband.vocabulary import NEVER, FloatArray, Policy
 
 MakeMeasuredAgent = Callable[[Problem, Gaussian, int], Learner]
 
@@ -99,13 +100,14 @@ class _Check(LearnerCheck[Gaussian]):
 
     def check_acting(self, policy: Policy) -> None:
         """Check that a policy acts legally, purely and blindly on the probes."""
+        check_coins_taken(policy)
         problem = self.problem
         states = problem.states(self.probes)
         states.setflags(write=False)
-        actions = np.asarray(policy.act(states))
+        actions = np.asarray(policy.act(states, NEVER))
         assert actions.shape == (len(states),), f"act gave shape {actions.shape} for {len(states)} states"
         assert np.issubdtype(actions.dtype, np.integer), f"actions are {actions.dtype}; they must be integers"
-        none = np.asarray(policy.act(np.empty((0, problem.d))))
+        none = np.asarray(policy.act(np.empty((0, problem.d)), NEVER))
         assert none.shape == (0,), f"act gave shape {none.shape} for no states; it must be (0,)"
         for state, action in zip(states, actions.tolist(), strict=True):
             legal = 0 <= action < problem.d + problem.n_decisions
@@ -113,18 +115,18 @@ class _Check(LearnerCheck[Gaussian]):
                 legal = problem.tests[action].available and bool(np.isnan(state[action]))
             assert legal, f"action {action} is not allowed in the state {state.tolist()}"
         order = self.rng.permutation(len(states))
-        assert np.array_equal(policy.act(states[order]), actions[order]), (
+        assert np.array_equal(policy.act(states[order], NEVER), actions[order]), (
             "an action depends on the other states of its batch, or changed the second time; act must be pure"
         )
         leaked = np.where([test.available for test in problem.tests], states, self.probes[-1:] + 1.0)
-        assert np.array_equal(policy.act(np.where(np.isnan(leaked), states, leaked)), actions), (
+        assert np.array_equal(policy.act(np.where(np.isnan(leaked), states, leaked), NEVER), actions), (
             "an action depends on what an unavailable test shows"
         )
 
     def check_following(self, policy: Policy, rows: FloatArray) -> None:
         """Check that subjects come to a decision, and that what is known of them is theirs."""
         try:
-            episodes = follow(self.problem, policy, rows)
+            episodes = follow(self.problem, policy, rows, coins=np.full(len(rows), NEVER))
         except ValueError as error:
             raise AssertionError(f"the policy cannot be followed: {error}") from error
         assert (episodes.actions >= self.problem.d).all(), "a subject got no decision"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.policies import follow
 from proband.problem import Problem
 from proband.testing.random_instances import random_states
-from proband.vocabulary import FloatArray, IntArray, Policy
+from proband.vocabulary import NEVER, FloatArray, IntArray, Policy
 
 SUBJECTS = 50
 STATES = 50
@@ -43,7 +45,8 @@ def check_policy(
     >>> problem = Problem([Test("length", 1.0), Test("weight", 2.0)], reward=Match())
     >>> check_policy(problem, test_everything(problem))
     """
-    assert isinstance(policy, Policy), f"{policy!r} is no Policy; it needs act(states)"
+    assert isinstance(policy, Policy), f"{policy!r} is no Policy; it needs act(states, coins=None)"
+    check_coins_taken(policy)
     rng = np.random.default_rng(0) if rng is None else rng
     subjects = _subjects(problem, rng, rows)
     states = _states(problem, rng, subjects)
@@ -52,6 +55,14 @@ def check_policy(
     _check_pure(policy, rng, states, actions)
     _check_blind(problem, policy, rng, states, actions)
     _check_ends(problem, policy, subjects)
+
+
+def check_coins_taken(policy: Policy) -> None:
+    """Raise AssertionError unless a policy can be handed coins: nobody knows beforehand which policies look at them."""
+    try:
+        inspect.signature(policy.act).bind(None, None)
+    except TypeError as error:
+        raise AssertionError(f"act takes no coins ({error}); it must be act(states, coins=None)") from error
 
 
 def _subjects(problem: Problem, rng: np.random.Generator, rows: ArrayLike | None) -> FloatArray:
@@ -76,12 +87,12 @@ def _states(problem: Problem, rng: np.random.Generator, subjects: FloatArray) ->
 def _check_shapes(problem: Problem, policy: Policy, states: FloatArray) -> IntArray:
     given = states.copy()
     given.setflags(write=False)
-    actions = np.asarray(policy.act(given))
+    actions = np.asarray(policy.act(given, NEVER))
     assert actions.shape == (len(states),), (
         f"act gave shape {actions.shape} for {len(states)} states; it must give one action for each"
     )
     assert np.issubdtype(actions.dtype, np.integer), f"actions are {actions.dtype}; they must be integers"
-    none = np.asarray(policy.act(np.empty((0, problem.d))))
+    none = np.asarray(policy.act(np.empty((0, problem.d)), NEVER))
     assert none.shape == (0,), f"act gave shape {none.shape} for no states; it must be (0,)"
     return actions.astype(np.int64)
 
@@ -100,18 +111,18 @@ def _check_legal(problem: Problem, states: FloatArray, actions: IntArray) -> Non
 
 def _check_pure(policy: Policy, rng: np.random.Generator, states: FloatArray, actions: IntArray) -> None:
     given = states.copy()
-    again = np.asarray(policy.act(given))
+    again = np.asarray(policy.act(given, NEVER))
     assert np.array_equal(given, states, equal_nan=True), "act changed the states that it was given"
     assert np.array_equal(again, actions), "the same states got other actions the second time; act must be pure"
     order = rng.permutation(len(states))
-    assert np.array_equal(policy.act(states[order]), actions[order]), (
+    assert np.array_equal(policy.act(states[order], NEVER), actions[order]), (
         "an action depends on the other states of its batch; each state must be treated alone"
     )
-    assert np.array_equal(policy.act(np.asfortranarray(states)), actions), (
+    assert np.array_equal(policy.act(np.asfortranarray(states), NEVER), actions), (
         "an action depends on the memory layout of the states"
     )
     for n in order[:10]:
-        alone = np.asarray(policy.act(states[n : n + 1]))
+        alone = np.asarray(policy.act(states[n : n + 1], NEVER))
         assert alone.tolist() == [actions[n]], (
             f"the state {states[n].tolist()} alone got {alone.tolist()}, in a batch {actions[n]}"
         )
@@ -124,12 +135,12 @@ def _check_blind(
     hidden = [not test.available for test in problem.tests]
     leaked = states.copy()
     leaked[:, hidden] = rng.integers(0, problem.k, size=states.shape)[:, hidden]
-    assert np.array_equal(policy.act(leaked), actions), "an action depends on what an unavailable test shows"
+    assert np.array_equal(policy.act(leaked, NEVER), actions), "an action depends on what an unavailable test shows"
 
 
 def _check_ends(problem: Problem, policy: Policy, subjects: FloatArray) -> None:
     try:
-        episodes = follow(problem, policy, subjects)
+        episodes = follow(problem, policy, subjects, coins=np.full(len(subjects), NEVER))
     except ValueError as error:
         raise AssertionError(f"the policy cannot be followed: {error}") from error
     assert (episodes.actions >= problem.d).all(), "a subject got no decision"

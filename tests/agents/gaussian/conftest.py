@@ -7,7 +7,7 @@ import pytest
 
 from proband import Gaussian, Problem, Records, Test, plan
 from proband.planners.evaluation import expected_rewards
-from proband.policies import CoinPolicy, ProjectionDecider, branches, follow
+from proband.policies import ProjectionDecider, branches, follow
 from proband.rewards import Piece, Projection, Score
 
 NAMES = ("bore", "pitch", "thread", "finish")
@@ -64,8 +64,7 @@ class World:
         t, total = 0, 0.0
         while t < horizon:
             policy, end = agent.policy(), min(horizon, t + agent.commitment)
-            tossed = coins[t:end] if isinstance(policy, CoinPolicy) else None
-            agent.learn(Records(follow(self.problem, policy, stream[t:end], coins=tossed).states))
+            agent.learn(Records(follow(self.problem, policy, stream[t:end], coins=coins[t:end]).states))
             total += self.loss(policy) * (end - t)
             t = end
         return total

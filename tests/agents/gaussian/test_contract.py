@@ -141,8 +141,8 @@ class Peeping:
     def __init__(self, problem, right):
         self.problem, self.right = problem, right
 
-    def act(self, states):
-        actions = self.right.act(states)
+    def act(self, states, coins=None):
+        actions = self.right.act(states, coins)
         hidden = [not test.available for test in self.problem.tests]
         seen = ~np.isnan(np.atleast_2d(states)[:, hidden]).all(axis=1) if any(hidden) else False
         return np.where(seen & (actions >= self.problem.d), self.problem.d + self.problem.n_decisions - 1, actions)

@@ -85,7 +85,7 @@ class GaussianPlan(Plan):
         self.error = float(solution.error)
         self.bound = self.value + self.error
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the plan's action in each state (n, d): shape (n,)."""
         rows = self.problem.states(states)
         actions, known = self.missing_context(rows)

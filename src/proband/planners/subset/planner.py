@@ -39,7 +39,7 @@ class SubsetPlan(Plan):
         self.value, self.bound = solution.value, solution.bound
         self._policy = FixedSet(problem, [problem.tests[i].name for i in problem.cheapest_order if i in self.chosen])
 
-    def act(self, states: ArrayLike) -> IntArray:
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the first missing test of the set, or stop, for each state."""
         return self._policy.act(states)
 
