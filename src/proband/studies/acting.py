@@ -10,8 +10,8 @@ policy, state and coin:
   was paid for is ignored.
 
 The *chance* of a finished subject is the probability with which its policy would have run every test on it: 1 where
-the plan itself does, q(s) where it stops in the leaf s and a coin decides. It is not known (NaN) when what was tested
-is not what the policy would have tested.
+the plan itself does, q(s) where it stops in the leaf s and a coin decides, 0 where it stops and there is no coin. It is
+not known (NaN) when what was tested is not what the policy would have tested.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ def chance(problem: Problem, policy: Policy, row: FloatArray, coin: float, *, st
             return math.nan
     complete = not np.isnan(row[problem.operable]).any()
     if not isinstance(policy, CoinPolicy):
-        return 1.0 if complete else math.nan
+        return float(complete)
     leaf = walk(problem, policy, row, None)[0] if complete else problem.states(row)[0]
     if not np.isnan(leaf[problem.operable]).any():
         return 1.0
-    return float(policy.completion(leaf[None])[0]) or math.nan
+    return float(policy.completion(leaf[None])[0])
 
 
 def walk(problem: Problem, policy: Policy, row: FloatArray, coin: float | None) -> tuple[FloatArray, int]:
