@@ -90,6 +90,17 @@ def test_rounds_broken_off_because_of_a_reading_certify_nothing(told: bool) -> N
         assert agent.notices[0] == certificate.withdrawn
 
 
+def test_without_the_withdrawal_something_wrong_would_be_certified() -> None:
+    def forgiven(agent: SetAgent, rows: FloatArray) -> FloatArray:
+        agent.astray = 0
+        return breaks_off(agent, rows)
+
+    for seed in range(RUNS):
+        agent = played(alone(), forgiven, seed, rounds=6000)
+        agent.astray = 0
+        assert wrong(agent, alone())
+
+
 @pytest.mark.parametrize("told", [False, True], ids=["untold", "told"])
 def test_more_measured_because_of_a_reading_certifies_nothing_wrong(told: bool) -> None:
     """The set that is measured instead was given to earlier rounds: untold, what is more is not looked at."""
