@@ -87,7 +87,7 @@ class Reading(Office):
         Parameters
         ----------
         alpha : float
-            The false-alarm rate.
+            The false-alarm rate, from one restart to the next; outcomes count as they now stand, corrections included.
         """
         return drift(self._journal.ledger.problem, self.observations(), alpha=alpha)
 
