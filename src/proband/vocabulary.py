@@ -208,8 +208,8 @@ class Records:
         How many subjects showed each row; once each by default.
     chances : array_like of shape (n,), optional
         With which probability the policy that each subject met would have run every test on it: 1 where the plan
-        itself does, the coin's probability where a coin decides, NaN where an operator went his own way. Agents that
-        need it and are not told take the subjects for those of their present policy.
+        itself does, the coin's probability where a coin decides, 0 where it never would, NaN where an operator went
+        his own way. Agents that need it and are not told take the subjects for those of their own policies.
 
     Examples
     --------
@@ -282,10 +282,10 @@ class Records:
 
 def _checked_chances(chances: ArrayLike, n: int) -> FloatArray:
     given = np.array(chances, dtype=np.float64)
-    if given.shape != (n,) or not (np.isnan(given) | ((given > 0) & (given <= 1))).all():
+    if given.shape != (n,) or not (np.isnan(given) | ((given >= 0) & (given <= 1))).all():
         raise TableError(
-            f"chances have shape {given.shape}; there must be one for each of the {n} rows, above 0 and at most 1, NaN "
-            "where it is not known; correct them"
+            f"chances have shape {given.shape}; there must be one for each of the {n} rows, from 0 to 1, NaN where it "
+            "is not known; correct them"
         )
     given.setflags(write=False)
     return given

@@ -54,6 +54,15 @@ def test_complete_records_give_counts_plus_alpha(kit, rng):
     assert estimator.exposures.tolist() == [3, 3, 3, 3]
 
 
+def test_how_tests_are_related_that_never_run_together_is_not_learned(kit):
+    """Both are run on half of the subjects each, and always agree: their marginals are found, their relation is not."""
+    estimator = Likelihood(kit.make_problem((2, 2)), prior=Dirichlet(0))
+    estimator.update(Records([[0, nan], [1, nan], [nan, 0], [nan, 1]], counts=[30_000, 10_000, 30_000, 10_000]))
+    law = estimator.probabilities.reshape(2, 2)
+    np.testing.assert_allclose([law[0].sum(), law[:, 0].sum()], 0.75, atol=1e-6)
+    assert law[0, 1] > 0.1  # 0 if they were seen together
+
+
 @pytest.mark.parametrize("prior", ["dirichlet", "empirical-bayes"])
 def test_no_records_give_the_prior_mean(prior, kit):
     estimator = Likelihood(kit.make_problem((2, 3)), prior=PRIORS[prior])

@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from proband.errors import TableError
@@ -31,6 +32,21 @@ def test_the_numbers_are_those_of_the_table(folder: Path, tmp_path: Path) -> Non
     found = summarise(read_table(folder))
     assert [float(row["mean"]) for row in rows] == [summary.mean for summary in found]
     assert rows[2]["wins_over_doubling"] == str(found[2].ratios["doubling"].wins)
+
+
+def test_the_median_over_instances_stands_beside_the_ratio_of_means(folder: Path, tmp_path: Path) -> None:
+    page, numbers, *_ = report(EXPERIMENTS["paper-discrete"], folder, tmp_path)
+    final = read_table(folder).final()
+    own, other = (final.where({"agent": agent})["pseudo_regret"] for agent in ("leaf-completion", "doubling"))
+    median = float(np.median(own / other))
+    [line] = [line for line in page.read_text().splitlines() if line.startswith("| leaf-completion |")]
+    header = next(line for line in page.read_text().splitlines() if line.startswith("| agent |"))
+    columns = [cell.strip() for cell in header.split("|")]
+    assert line.split("|")[columns.index("of doubling") + 1].strip() == f"{median:.3f}"
+    row = list(csv.DictReader(numbers.read_text().splitlines()))[2]
+    assert float(row["ratio_median_to_doubling"]) == median
+    content = summary_content(summarise(read_table(folder)))[2]["ratios"]["doubling"]
+    assert content["median_over_instances"] == median
 
 
 def test_a_page_names_the_command_that_reproduces_it(small: Experiment) -> None:

@@ -23,6 +23,7 @@ def test_ratios_are_paired() -> None:
     regret, baseline = np.array([1.0, 2.0, 6.0]), np.array([2.0, 4.0, 3.0])
     ratio = compare(regret, baseline)
     assert ratio.ratio == 1
+    assert ratio.median == 0.5
     assert ratio.spread == pytest.approx(np.std([0.5, 0.5, 2], ddof=1))
     assert ratio.wins == 2
     assert ratio.error == pytest.approx(math.sqrt(2 / 3 * np.sum((np.array([8 / 7, 7 / 5, 3 / 6]) - 71 / 70) ** 2)))
@@ -33,6 +34,7 @@ def test_one_replication_and_no_regret_have_no_spread() -> None:
     nothing = compare(np.array([1.0, 1.0]), np.array([0.0, 1.0]))
     assert nothing.ratio == 2
     assert math.isnan(nothing.spread)
+    assert math.isnan(nothing.median)
     assert str(fit_slope([1, 2], np.array([[1.0, 2.0]]))) == "1.000"
 
 

@@ -175,11 +175,15 @@ def test_every_policy_takes_coins_and_may_ignore_them(problem: Problem, law: Dis
 def test_the_chances_of_subjects_that_met_a_policy(by_hand: tuple[Problem, Discrete, Completing]) -> None:
     problem, _, policy = by_hand
     ended = np.array([[0, NAN], [0, 1], [1, NAN], [1, 1]])
-    assert chances(problem, policy, ended)[:2].tolist() == [0.3, 0.3]
-    assert np.isnan(chances(problem, policy, ended)[2:]).all()  # no coin completes after a 1
-    everything = chances(problem, test_everything(problem), ended)
-    assert everything[[1, 3]].tolist() == [1.0, 1.0]
-    assert np.isnan(everything[[0, 2]]).all()
+    assert chances(problem, policy, ended).tolist() == [0.3, 0.3, 0.0, 0.0]  # no coin completes after a 1
+    assert chances(problem, test_everything(problem), ended).tolist() == [0.0, 1.0, 0.0, 1.0]
+
+
+def test_without_the_context_no_chance_is_known() -> None:
+    problem = Problem([Test("a", 0.1), Test("age", on_arrival=True)], ["y", "z"], Table(["age"], [[1, 0], [0, 1]]))
+    law = Discrete.product([[0.5, 0.5]] * 2)
+    for policy in (test_everything(problem), completing(problem, law, np.random.default_rng(0))):
+        assert np.isnan(chances(problem, policy, np.array([[0.0, NAN], [NAN, 1.0]]))).tolist() == [True, False]
 
 
 def test_the_surest_coin_is_below_one() -> None:

@@ -34,10 +34,9 @@ def test_subjects_treated_as_advised_have_the_policys_chance(agent: str, name: s
         stops = ways[0][1].states
         for row, stop, q in zip(episodes.states, stops, completing, strict=True):
             open_leaf = bool(np.isnan(stop[problem.operable]).any())
-            expected = (q or math.nan) if open_leaf else 1.0
+            expected = q if open_leaf else 1.0
             for steady in (True, False):
-                found = acting.chance(problem, policy, row, u, steady=steady)
-                assert found == expected or math.isnan(found) == math.isnan(expected) is True
+                assert acting.chance(problem, policy, row, u, steady=steady) == expected
 
 
 def test_subjects_treated_otherwise_have_no_known_chance() -> None:

@@ -136,9 +136,10 @@ class SafeLeafCompletion(LeafCompletion):
         return float(self.layout.level_sizes[self.layout.m] ** (1 / 3))
 
     def _tell(self, records: Records) -> None:
-        """Keep those whose chance is known until the end of the block."""
+        """Keep until the end of the block those whose chance is known, and who could have been seen as they were."""
         if records.chances is not None:
-            self._told.append(records.part(~np.isnan(records.chances)))
+            possible = (records.chances > 0) | ~fully_tested(self.problem, records.outcomes)
+            self._told.append(records.part(possible & ~np.isnan(records.chances)))
 
     def _weigh(self, told: list[Records]) -> None:
         """Add complete subjects to the inverse-probability measure, and count those beyond the floor.

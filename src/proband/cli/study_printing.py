@@ -34,6 +34,9 @@ def summary_facts(summary: Summary) -> list[tuple[str, str]]:
         )
     if summary.exploration is not None:
         facts.append(("learning", _learning(summary)))
+    if summary.statement is not None:
+        facts += [("certificate", str(stated)) for stated in [summary.statement.certificate] if stated is not None]
+        facts += [("notice", notice) for notice in summary.statement.notices]
     facts += [
         ("clock", f"station {w.station!r} was {w.seconds:.0f} s behind at event {w.number}") for w in summary.clock[-3:]
     ]

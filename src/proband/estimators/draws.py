@@ -2,9 +2,10 @@
 
 *Perturbation.* Replace every count by a gamma variable of that shape, c(x) → Gamma(c(x)) and n_o → Gamma(n_o) (and the
 rate by that of a drawn component, for a mixture), and maximise F again: the weighted likelihood bootstrap of Newton and
-Raftery (1994). With complete records this *is* the posterior. It also is when the observations are nested or disjoint
-(the leaves of one policy): there the posterior is a tree of Dirichlet laws, and so are ratios of gamma variables.
-With overlapping observations it is right to first order.
+Raftery (1994). With a Dirichlet prior and complete records this *is* the posterior. It also is when the observations
+are nested or disjoint (the leaves of one policy): there the posterior is a tree of Dirichlet laws, and so are ratios of
+gamma variables. With overlapping observations it is right to first order. With a fitted mixture, which is taken as
+known, it is an approximation always.
 
 *Gibbs sweeps* (data augmentation): allot every partial count to its agreeing cells by a multinomial, then draw the
 intensities given the completed counts. They leave the posterior invariant, so sweeps after a perturbation only bring it

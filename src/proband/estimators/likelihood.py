@@ -6,8 +6,12 @@ law is therefore, up to that factor,
 
     Π_o P(o)^{n_o},        P(o) = Σ_{x agrees with o} P(x),
 
-whatever the policies were, and however they were chosen from earlier subjects. Its maximiser is consistent wherever
-tests are run at all; counting complete or available cases is not (:mod:`proband.estimators.available_cases`).
+whatever the policies were, and however they were chosen from earlier subjects. It knows the law through the masses P(o)
+of what is observed. Under a fixed policy its maximiser is consistent for these, and for the whole law where every
+outcome vector is seen completely with positive probability. Where two tests are never run on the same subject nothing
+tells how they are related: laws with the same P(o) are equally likely, and the prior, or without one the start of the
+fit, decides. Counting complete or available cases is not consistent even where all is identified
+(:mod:`proband.estimators.available_cases`).
 
 With a Dirichlet(alpha) prior the estimate is the fixed point P(x) = (alpha(x) + E[n(x) | counts, P]) / (n + Σ alpha):
 EM with pseudo-counts. It is the posterior mode of Dirichlet(alpha + 1), and with complete records the posterior mean of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from proband.experiments.tidy import TidyTable, read_table, write_csv
 
 SHORT = {"explore-then-commit": "ETC", "ignore-commit-data": "ignoring"}
 """What a baseline is called where there is little room."""
+RATIO_COLUMNS = ("ratio_to", "ratio_error_to", "ratio_median_to", "ratio_sd_to", "wins_over")
+"""What the numbers of a :class:`Ratio` are called in a CSV table, before the baseline's name."""
 
 
 def report(experiment: Experiment, run: Path, folder: Path) -> list[Path]:
@@ -68,7 +71,7 @@ def summary_rows(
     compared = [name for name in baselines if any(name in summary.ratios for summary in summaries)]
     header = ["agent", *("T" if name == HORIZON else name for name in varied), "mean", "error", "sd"]
     for name in compared:
-        header += [f"of {SHORT.get(name, name) if short else name}", *([] if short else ["its sd"]), "wins"]
+        header += [f"of {SHORT.get(name, name) if short else name}", *([] if short else ["median", "its sd"]), "wins"]
     rows = []
     for summary in summaries:
         row = [summary.agent, *(written(summary.point[name]) for name in varied)]
@@ -82,9 +85,10 @@ def summary_rows(
 def _ratio_cells(summary: Summary, baseline: str, *, short: bool) -> list[str]:
     ratio = summary.ratios.get(baseline)
     if ratio is None:
-        return [""] * (2 if short else 3)
-    spread = [] if short else ["" if math.isnan(ratio.spread) else f"{ratio.spread:.3f}"]
-    return [f"{ratio.ratio:.3f}", *spread, f"{ratio.wins}/{summary.replications}"]
+        return [""] * (2 if short else 4)
+    on_instances = [] if short else [ratio.median, ratio.spread]
+    shown = ["" if math.isnan(value) else f"{value:.3f}" for value in on_instances]
+    return [f"{ratio.ratio:.3f}", *shown, f"{ratio.wins}/{summary.replications}"]
 
 
 def summary_content(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
@@ -101,6 +105,7 @@ def summary_content(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
                 name: {
                     "ratio": _or_none(ratio.ratio),
                     "standard_error": _or_none(ratio.error),
+                    "median_over_instances": _or_none(ratio.median),
                     "sd_over_instances": _or_none(ratio.spread),
                     "wins": ratio.wins,
                 }
@@ -115,13 +120,13 @@ def write_summary(path: Path, summaries: Sequence[Summary], baselines: Sequence[
     """Write the summaries as a CSV table, in full precision."""
     header = [*summaries[0].point, "agent", "replications", "mean", "sd", "standard_error"]
     for name in baselines:
-        header += [f"{field}_{name}" for field in ("ratio_to", "ratio_error_to", "ratio_sd_to", "wins_over")]
+        header += [f"{field}_{name}" for field in RATIO_COLUMNS]
     rows = []
     for summary in summaries:
         row = [*summary.point.values(), summary.agent, summary.replications, summary.mean, summary.sd, summary.error]
         for name in baselines:
             ratio = summary.ratios.get(name)
-            row += [""] * 4 if ratio is None else [ratio.ratio, ratio.error, ratio.spread, ratio.wins]
+            row += [""] * len(RATIO_COLUMNS) if ratio is None else astuple(ratio)
         rows.append(row)
     write_csv(path, header, rows)
 
@@ -180,8 +185,8 @@ def _explanation(experiment: Experiment, summaries: Sequence[Summary]) -> str:
     return (
         f"Cumulative pseudo-regret after T subjects over {summaries[0].replications} replications: mean, its "
         f"standard error, standard deviation. Then, for {' and '.join(experiment.baselines)}: the ratio of the mean "
-        "regrets, the standard deviation over instances of the ratio on the same instance, and on how many instances "
-        "the agent's regret was the smaller one."
+        "regrets, the median and the standard deviation over instances of the ratio on the same instance, and on how "
+        "many instances the agent's regret was the smaller one."
     )
 
 

@@ -1,7 +1,8 @@
 r"""What a table says: mean regret of each agent, its ratio to a baseline on the same instances, and slopes.
 
-The ratio of an agent a to a baseline b is that of their mean regrets; its spread is the standard deviation, over
-replications, of the ratio on the same instance; a replication is won where a's regret is the smaller one.
+The ratio of an agent a to a baseline b is that of their mean regrets; its median and its spread are the median and the
+standard deviation, over replications, of the ratio on the same instance (where instances are heavy-tailed, a few of
+them make the means, and none makes the median); a replication is won where a's regret is the smaller one.
 
 A slope is that of the least-squares line through the logarithms of the mean regrets. Its standard error is the
 jackknife's: with ŝ_(r) the slope without replication r, se² = (n−1)/n · Σ_r (ŝ_(r) − mean)².
@@ -25,10 +26,11 @@ BASELINES = ("explore-then-commit", "doubling")
 
 @dataclass(frozen=True)
 class Ratio:
-    """An agent's regret over a baseline's: ratio of the means, its error, spread on instances, instances won."""
+    """An agent's regret over a baseline's: ratio of the means, its error, median and spread on instances, won ones."""
 
     ratio: float
     error: float
+    median: float
     spread: float
     wins: int
 
@@ -97,15 +99,17 @@ def compare(regret: FloatArray, baseline: FloatArray) -> Ratio:
 
     Examples
     --------
-    >>> compare(np.array([1.0, 3.0]), np.array([4.0, 4.0])).ratio
-    0.5
+    >>> found = compare(np.array([1.0, 3.0, 8.0]), np.array([4.0, 4.0, 16.0]))
+    >>> found.ratio, found.median
+    (0.5, 0.5)
     """
     n = len(regret)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = float(np.divide(regret.mean(), baseline.mean()))
-        spread = float(np.std(regret / baseline, ddof=1)) if n > 1 and baseline.all() else math.nan
+        each = regret / baseline if baseline.all() else np.full(n, math.nan)
+        spread = float(np.std(each, ddof=1)) if n > 1 else math.nan
         without = (regret.sum() - regret) / (baseline.sum() - baseline) if n > 1 else np.array([math.nan])
-    return Ratio(ratio, _jackknife(without), spread, int((regret < baseline).sum()))
+    return Ratio(ratio, _jackknife(without), float(np.median(each)), spread, int((regret < baseline).sum()))
 
 
 def fit_slope(x: ArrayLike, regrets: FloatArray) -> Slope:

@@ -42,6 +42,7 @@ def study_report(summary: Summary, problem: Problem, *, tree: Tree | None, drift
         f'<p class="when">{since}; {summary.events:,} events; proband {proband.__version__}</p>',
         _tiles(summary),
         f'<p class="{"alarm" if drift.alarm else "calm"}">{html.escape(str(drift))}</p>',
+        *_statement(summary),
     ]
     if summary.stretches:
         parts += ["<h2>Cost per subject over time</h2>", svg_of(draw_costs(summary))]
@@ -55,6 +56,16 @@ def study_report(summary: Summary, problem: Problem, *, tree: Tree | None, drift
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
     )
+
+
+def _statement(summary: Summary) -> list[str]:
+    """Return what the agent certifies and what a user should know, each in a paragraph."""
+    stated = summary.statement
+    if stated is None:
+        return []
+    certificate = [] if stated.certificate is None else [(str(stated.certificate), bool(stated.certificate.withdrawn))]
+    said = [*certificate, *((notice, True) for notice in stated.notices)]
+    return [f'<p class="{"alarm" if alarming else "calm"}">{html.escape(text)}</p>' for text, alarming in said]
 
 
 def _tiles(summary: Summary) -> str:

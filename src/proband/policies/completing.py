@@ -140,8 +140,8 @@ def branches(problem: Problem, policy: Policy, rows: FloatArray) -> list[tuple[F
 def chances(problem: Problem, policy: Policy, states: FloatArray) -> FloatArray:
     """Return how likely subjects that met a policy, and ended in these states (n, d), were to be tested completely.
 
-    It is 1 where the plan itself runs every test, the coin's probability where the plan stops and a coin decides, and
-    NaN where no coin would have completed them: what :class:`~proband.vocabulary.Records` wants to be told.
+    It is 1 where the plan itself runs every test, the coin's probability where the plan stops and a coin decides, 0 where
+    there is no coin, and NaN if what is known on arrival is missing: what :class:`~proband.vocabulary.Records` is told.
 
     Examples
     --------
@@ -155,15 +155,16 @@ def chances(problem: Problem, policy: Policy, states: FloatArray) -> FloatArray:
     array([0.25, 0.25])
     """
     complete = ~np.isnan(states[:, [*problem.context, *problem.operable]]).any(axis=1)
+    unknown = np.isnan(states[:, problem.context]).any(axis=1)
     if not isinstance(policy, CoinPolicy):
-        return np.where(complete, 1.0, np.nan)
+        return np.where(unknown, np.nan, np.where(complete, 1.0, 0.0))
     leaves = problem.states(states)
     if complete.any():
         leaves[complete] = policy.stopped(states[complete]).states
     stops = np.isnan(leaves[:, problem.operable]).any(axis=1)
     known = np.where(complete, 1.0, 0.0)
     known[stops] = policy.completion(leaves[stops])
-    return np.where(known > 0, known, np.nan)
+    return np.where(unknown, np.nan, known)
 
 
 def _checked_coins(coins: ArrayLike | None, n: int) -> FloatArray:

@@ -21,8 +21,11 @@ as it is, Gaussian or not, does not pass for drift.)
 
 With the true likelihood ratios in the place of E_b this is a martingale that begins with 1, so that by Ville's
 inequality P(E ever reaches 1/α) ≤ α. The alarm is raised when it does: without drift, the probability that this ever
-happens is α at most, however long the study is and however often somebody looks. ``docs/drift.md`` has the proof, and
-what the test does not see.
+happens is α at most, however long it runs and however often somebody looks.
+
+That is from one restart to the next, for outcomes as they were recorded when they came (a correction or a voiding makes
+another sequence of them), and not for an operator who chooses by more than the state says. ``docs/drift.md`` has the
+proof, what the test does not see, and what its alarm may mean besides.
 
 Examples
 --------
@@ -76,7 +79,8 @@ class DriftReport:
     Attributes
     ----------
     alpha : float
-        The false-alarm rate: with no drift, the probability that there is ever an alarm is this at most.
+        The false-alarm rate: under the hypothesis of this module, the probability that there is ever an alarm between
+        two restarts is this at most.
     observations, subjects : int
         How many were looked at.
     log_e : float

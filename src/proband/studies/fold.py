@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from proband.errors import StudyError
+from proband.rewards import Entropy
 from proband.studies.events import FORMAT, Event, as_seconds, linked
 from proband.studies.ledger import VOIDING, Amendment, Clock, Imported, Ledger
 from proband.studies.names import problem_from_dict
@@ -123,7 +124,9 @@ def _corrected(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
     i = ledger.index[str(event.subject)]
     j = ledger.problem.test_index(data["test"])
     _amend(ledger, i, j, event.number)
-    columns.chance[i], columns.steady[i], columns.touched[i] = math.nan, False, event.number
+    columns.steady[i], columns.touched[i] = False, event.number
+    if data["outcome"] is None or not isinstance(ledger.problem.reward, Entropy):
+        columns.chance[i] = math.nan  # a set is measured whatever it shows: another value changes no chance
     if data["outcome"] is None:
         columns.rows[i, j], columns.paid[i, j], columns.when[i, j] = math.nan, math.nan, 0
         columns.spent[i] = math.fsum(columns.paid[i][~np.isnan(columns.paid[i])].tolist())

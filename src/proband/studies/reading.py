@@ -64,17 +64,19 @@ class Reading(Office):
         Parameters
         ----------
         exploration, drift : bool
-            Whether to say what is still to be explored, which needs a plan, and to check for drift, which looks at
-            every outcome; both may take a while in a long study.
+            Whether to say what is still to be explored and what the agent states, which needs a plan, and to check for
+            drift, which looks at every outcome; both may take a while in a long study.
         """
         self._refresh()
         published = self._tutor.current() if exploration else None
+        statement = self._tutor.statement() if exploration else None
         drifted = self.drift() if drift else None
         with self._journal.lock:
             return summarise(
                 self._journal.ledger,
                 self._journal.now(),
                 published=published,
+                statement=statement,
                 drift=drifted,
                 trouble=self._tutor.trouble,
             )
@@ -85,7 +87,7 @@ class Reading(Office):
         Parameters
         ----------
         alpha : float
-            The false-alarm rate.
+            The false-alarm rate, from one restart to the next; outcomes count as they now stand, corrections included.
         """
         return drift(self._journal.ledger.problem, self.observations(), alpha=alpha)
 

@@ -20,6 +20,7 @@ from proband.studies import acting
 from proband.studies.drift import DriftReport
 from proband.studies.learning import Published
 from proband.studies.ledger import Clock, Ledger
+from proband.studies.statements import Statement
 from proband.vocabulary import FloatArray, IntArray
 
 STRETCHES = 40
@@ -94,6 +95,8 @@ class Summary:
         None unless asked for.
     drift : DriftReport or None
         Whether the outcomes still follow one law; None unless asked for.
+    statement : Statement or None
+        What the agent certifies, if it does, and what a user should know; None unless exploration was asked for.
     trouble : str or None
         Why the agent cannot learn, if it cannot.
     """
@@ -123,6 +126,7 @@ class Summary:
     clock: tuple[Clock, ...]
     exploration: Exploration | None
     drift: DriftReport | None
+    statement: Statement | None
     trouble: str | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,6 +139,7 @@ class Summary:
             "clock": [warning._asdict() for warning in self.clock],
             "exploration": None if explored is None else dict(vars(explored)),
             "drift": None if self.drift is None else self.drift.to_dict(),
+            "statement": None if self.statement is None else self.statement.to_dict(),
         }
 
 
@@ -143,6 +148,7 @@ def summarise(
     now: float,
     *,
     published: Published | None,
+    statement: Statement | None = None,
     drift: DriftReport | None = None,
     trouble: Exception | None = None,
 ) -> Summary:
@@ -180,6 +186,7 @@ def summarise(
         clock=tuple(ledger.clock),
         exploration=None if published is None else _exploration(ledger, published),
         drift=drift,
+        statement=None if statement is None else statement.in_study(ledger, now),
         trouble=None if trouble is None else str(trouble),
     )
 

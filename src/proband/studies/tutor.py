@@ -19,6 +19,7 @@ import time
 from proband.errors import StudyError
 from proband.studies.learning import Learner, MakeAgent, Published
 from proband.studies.ledger import Ledger
+from proband.studies.statements import Statement
 
 MODES = ("background", "now", "never")
 QUICK = 0.05
@@ -109,6 +110,12 @@ class Tutor:
                 found = self._learn(position, aside=True)
                 self._keep(found)
         return found
+
+    def statement(self) -> Statement:
+        """Return what the agent behind the policy for newcomers states; nothing if it failed to learn."""
+        self.current()
+        with self._main_lock:
+            return Statement() if self._main is None else Statement.of(self._main.agent)
 
     def after_write(self, *, amended: bool = False) -> None:
         """Bring the policy up to date if it may have changed, now or in a thread, as the mode says.

@@ -112,7 +112,14 @@ def test_rows_with_gaps_do_not_count(make_world: Callable[..., Any], rng: np.ran
     agent.learn(Records(world.rows(rng, 500, [])))
     assert math.isinf(agent.certificate().bound)
     assert agent.tested == tuple(range(5))
-    assert str(agent.certificate()) == "Nothing is certain yet: 1000 rounds are too few, 5 tests are undecided."
+    assert str(agent.certificate()).startswith("Nothing is certified any more. 1,000 of 1,000 rounds did not measure")
+
+
+def test_too_few_rounds_say_nothing(make_world: Callable[..., Any], rng: np.random.Generator) -> None:
+    world = make_world(rng, 5)
+    agent = Certified(world.problem)
+    agent.learn(Records(world.rows(rng, 4)))
+    assert str(agent.certificate()) == "Nothing is certain yet: 0 rounds are too few, 5 tests are undecided."
 
 
 def test_measurements_that_never_vary_or_repeat_others_are_dropped(

@@ -221,13 +221,13 @@ def test_branches_serve_the_sets_inside_them(rng: np.random.Generator) -> None:
     assert not branches.others
 
 
-def test_a_row_that_shows_more_than_was_asked_for_counts_once(rng: np.random.Generator) -> None:
+def test_what_a_row_shows_beyond_what_was_asked_for_is_not_looked_at(rng: np.random.Generator) -> None:
     branches = Branches(3)
     rows = rng.normal(size=(4, 3))
     rows[1, 2] = rows[2, 1] = rows[3, 0] = np.nan
     branches.add((0, 1), rows, np.ones(4, dtype=np.int64))
-    assert branches.trunk.n == 1
-    assert branches.others[0, 1].n == 1
+    assert branches.trunk.n == 0
+    assert branches.others[0, 1].n == 2
 
 
 def test_chains_compare_sets_on_the_rounds_that_hold_them(problem: Problem, rng: np.random.Generator) -> None:

@@ -44,11 +44,14 @@ class Branches:
         self.others: dict[Key, Scatter] = {}
 
     def add(self, tested: Key, rows: FloatArray, counts: IntArray) -> None:
-        """Add rounds in which `tested` was to be measured; rows that show neither it nor the trunk are left out."""
-        whole = ~np.isnan(rows[:, self.trunk.sites]).any(axis=1)
-        self.trunk.add(rows[whole], counts[whole])
-        if not whole.all() and tested:
-            self.others.setdefault(tested, Scatter(tested, self.mean)).add(rows[~whole], counts[~whole])
+        """Add rounds in which `tested` was to be measured; rows without it are left out, and so is what else they show.
+
+        Who measures more in some rounds, because of what they show, must not choose which rounds count for more.
+        """
+        if set(self.trunk.sites.tolist()) <= set(tested):
+            self.trunk.add(rows, counts)
+        elif tested:
+            self.others.setdefault(tested, Scatter(tested, self.mean)).add(rows, counts)
 
     def shrink(self, possible: Flags) -> None:
         """Forget the tests that are out: what measured all others becomes part of the trunk."""

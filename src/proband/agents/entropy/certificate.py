@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 ROUNDING = 1e-9
 """A bound as small as this is that of the only set left."""
@@ -25,6 +26,8 @@ class Certificate:
         What was asked for.
     rounds : int
         Rounds until the last look, on which the statement rests.
+    withdrawn : str
+        Why nothing is certified any more, if nothing is: then no test is inside or outside, and the bound is infinite.
 
     Examples
     --------
@@ -32,6 +35,8 @@ class Certificate:
     With probability 0.95: measuring harbour is best.
     >>> print(Certificate((), (), ("harbour", "park"), ("harbour",), 0.04, 0.05, 0.05, 120))
     With probability 0.95: measuring harbour is within 0.04 a round of the best.
+    >>> print(Certificate((), (), ("park",), ("park",), math.inf, 0.05, 0.05, 120, "A round was broken off."))
+    Nothing is certified any more. A round was broken off.
     """
 
     inside: tuple[str, ...]
@@ -42,13 +47,25 @@ class Certificate:
     epsilon: float
     delta: float
     rounds: int
+    withdrawn: str = ""
 
     @property
     def reached(self) -> bool:
         """Whether the bound is at most ε."""
         return self.bound <= self.epsilon
 
+    def withdraw(self, reason: str) -> Certificate:
+        """Return what is left of the certificate where its proof does not hold: the set that seems best."""
+        tests = (*self.inside, *self.outside, *self.undecided)
+        return replace(self, inside=(), outside=(), undecided=tests, bound=math.inf, withdrawn=reason)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as JSON values; an infinite bound is None."""
+        return {**asdict(self), "bound": None if math.isinf(self.bound) else self.bound, "says": str(self)}
+
     def __str__(self) -> str:
+        if self.withdrawn:
+            return f"Nothing is certified any more. {self.withdrawn}"
         chosen = ", ".join(self.best) or "nothing"
         if math.isinf(self.bound):
             return (

@@ -11,7 +11,9 @@
 
 δ is shared: 4/10 for the rules (nothing where there are 16 tests or fewer, and no rules), 1/10 for comparisons at
 rounds that are no look, 1/10 each for both kinds of comparison on branches, the rest for comparisons at looks.
-``docs/entropy-sampling.md`` has the proofs. They hold for Gaussian measurements, independent from round to round.
+``docs/entropy-sampling.md`` has the proofs. They hold for Gaussian measurements, independent from round to round, and
+for rounds that measured the set that they were given: where one did not, the certificate is withdrawn for good. The
+agent goes on choosing sets by the same rules, which then certify nothing.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ class Certified(SetAgent):
     Attributes
     ----------
     inside, possible : ndarray of bool, shape (d,)
-        Tests certainly in the best set, and possibly in it.
+        Tests certainly in the best set, and possibly in it, unless the certificate was withdrawn.
     best : tuple of int
         The set that seems best.
 
@@ -123,19 +125,20 @@ class Certified(SetAgent):
         return self.looks.after(n) - n
 
     def certificate(self) -> Certificate:
-        """Return what is certain now; it holds for all times at once."""
+        """Return what is certain now; it holds for all times at once, unless it is withdrawn later."""
         names = [test.name for test in self.problem.tests]
         bound = self._bound
-        if math.isinf(bound) and self.lattice is None and not self.finished:
+        if math.isinf(bound) and self.lattice is None and not self.finished and not self.astray:
             bound = self._certified_bound(math.inf)
 
         def called(flags: Flags) -> tuple[str, ...]:
             return tuple(names[i] for i in np.flatnonzero(flags))
 
-        return Certificate(
+        found = Certificate(
             called(self.inside), called(~self.possible), called(self.possible & ~self.inside),
             tuple(names[i] for i in self.best), bound, self.epsilon, self.delta, self._looked_at,
         )  # fmt: skip
+        return found.withdraw(self._strayed) if self.astray else found
 
     def _look(self) -> None:
         if self.rounds.trunk.n < self.looks.count(0):

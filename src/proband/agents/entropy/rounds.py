@@ -1,8 +1,13 @@
 """What the agents of maximum-entropy sampling share: blocks of rounds in which one set of tests is measured.
 
 A round is a subject. The policy of a round is a fixed set, chosen from past rounds alone, so what a round leaves out is
-missing completely at random. Rounds are collected until the block is over and put into an order of their own before
-anything is added up: the same rounds lead to the same agent, bit for bit, in whatever order and parts they are told.
+missing completely at random, as long as rounds measure the set that they were given. Where one did not, what it showed
+may be the reason, and what is learned from it is biased: such rounds are counted, and the agent says so. A round went
+its own way if it was told with a chance that is not known (:class:`~proband.vocabulary.Records`), or without chances
+and with a set that the agent never handed out; an earlier set is that of a round that was open across a block's end.
+
+Rounds are collected until the block is over and put into an order of their own before anything is added up: the same
+rounds lead to the same agent, bit for bit, in whatever order and parts they are told.
 """
 
 from __future__ import annotations
@@ -40,6 +45,8 @@ class SetAgent:
         The tests measured in the coming rounds.
     t : int
         Rounds told so far.
+    astray : int
+        Rounds learned so far that did not measure a set that they were given.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -49,6 +56,8 @@ class SetAgent:
         self.scale = problem.reward.scale
         self.tested: tuple[int, ...] = tuple(range(problem.d))
         self.t = 0
+        self.astray = 0
+        self._handed_out: set[tuple[int, ...]] = set()
         self._left = FOREVER
         self._block: list[Records] = []
         self._sample: list[FloatArray] = []
@@ -74,6 +83,8 @@ class SetAgent:
         if self._left >= FOREVER:
             self._keep(records.outcomes[records.counts > 0])
             return
+        self._handed_out.add(self.tested)
+        self.astray += self._count_astray(records)
         self._block.append(records)
         self._left -= records.n
         if self._left > 0:
@@ -91,7 +102,27 @@ class SetAgent:
     def notices(self) -> tuple[str, ...]:
         """What a user should know: limits of the agent, and data that break its assumptions."""
         found = self.normality()
-        return () if found is None or not found.broken else (found.message,)
+        broken = () if found is None or not found.broken else (found.message,)
+        return (self._strayed, *broken) if self.astray else broken
+
+    @property
+    def _strayed(self) -> str:
+        """What a user should know of rounds that went astray."""
+        return (
+            f"{self.astray:,} of {self.t:,} rounds did not measure the tests that they were given. If what they showed "
+            "is the reason, all that is learned from them is biased: begin anew, with rounds that do."
+        )
+
+    def _count_astray(self, records: Records) -> int:
+        """Return how many rounds may have measured what they did because of what it showed."""
+        if records.chances is not None:
+            return int(records.counts[np.isnan(records.chances)].sum())
+        measured = ~np.isnan(records.outcomes)
+        other = (measured != self.flags(self.tested)).any(axis=1) & (records.counts > 0)
+        if not other.any():
+            return 0
+        own = np.array([tuple(np.flatnonzero(row).tolist()) in self._handed_out for row in measured[other]])
+        return int(records.counts[other][~own].sum())
 
     def normality(self) -> Normality | None:
         """Return how Gaussian the first rounds look; None while there are too few of them."""
