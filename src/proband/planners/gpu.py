@@ -37,7 +37,7 @@ STATES_A_BLOCK = 2048
 MOST_COLUMNS = 200
 """Actions take one byte, so tests and columns of the payoff must stay below 256."""
 
-PRECISIONS = {"single": np.float32, "double": np.float64}
+PRECISIONS: dict[str, type[np.float32 | np.float64]] = {"single": np.float32, "double": np.float64}
 
 
 class GpuPlan(DiscretePlan):
