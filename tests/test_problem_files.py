@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strict_json import strict
 
 from proband import Problem, Test, problem_files
 from proband.errors import ProblemError, ProblemFileError
-from proband.rewards import Match, Table, Unstated
+from proband.instances import INSTANCES
+from proband.problem_files.rewards import _WRITERS
+from proband.rewards import Entropy, Match, Piece, Projection, Score, Table, Unstated
 from proband.testing import random_problem
+from proband.vocabulary import FloatArray
 
 TEST = '[[tests]]\nname = "crack"\ncost = 2.0\noutcomes = ["none", "deep"]'
 CHEAP = '[[tests]]\nname = "visual"\ncost = 0.1'
@@ -222,7 +229,7 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "kind unknown": (
         document(reward='[reward]\nkind = "regret"'),
         "reward.kind",
-        ("it is 'regret'", "kinds are table, match", "choose one"),
+        ("it is 'regret'", "kinds are table, match, projection, entropy; choose one"),
     ),
     "targets missing": (document(reward=table_with(UTILITIES)), "reward.targets", ("missing or empty", "add it")),
     "targets empty": (
@@ -475,6 +482,71 @@ def test_a_function_stays_in_the_program(tmp_path: Path, problem: Problem) -> No
     unstated = Problem(problem.tests, problem.decisions, Unstated())
     unstated.save(tmp_path / "x.toml")
     assert Problem.load(tmp_path / "x.toml") == unstated
+
+
+class Discounted(Table):
+    """A reward of one's own: it overrides what a table pays."""
+
+    def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
+        return 0.5 * super().payoff(tests, decisions, rows)
+
+
+def test_a_reward_of_ones_own_is_not_written_as_its_base_class(problem: Problem) -> None:
+    assert isinstance(problem.reward, Table)
+    own = Problem(problem.tests, problem.decisions, Discounted(problem.reward.targets, problem.reward.utilities))
+    with pytest.raises(ProblemError, match="the reward is Discounted"):
+        own.to_dict()
+    named = own.to_dict(unstated=True)
+    assert named["reward"] == {"kind": "unstated", "of": "Discounted"}
+    again = Problem.from_dict(named)
+    with pytest.raises(ProblemError, match="the reward was a Discounted of the program"):
+        again.payoff(np.zeros((1, problem.d)))
+
+
+MEASURED = [Test("hardness", 1.0, outcomes=None, unit="HRC"), Test("length", 0.5, outcomes=None)]
+LIMITS = [(None, 1.5), (1.5, 2.0), (2.0, None), (None, None), (-math.inf, math.inf)]
+PROJECTION = Projection(
+    [Score("strength", {"hardness": 30.0}, 5.0, "MPa"), Score("size", {"length": 1.0})],
+    [Piece("pass", 1.0, {"strength": limits}, {"size": -0.5}, {"size": 2.0}) for limits in LIMITS],
+)
+REWARDS = {
+    "table": Problem([Test("crack", 1.0)], ["pass", "fail"], Table(["crack"], [[1.0, 0.0], [-20.0, 0.0]])),
+    "match": Problem([Test("crack", 1.0), Test("rust", 0.5)], (), Match()),
+    "projection": Problem(MEASURED, ["pass", "fail"], PROJECTION, unit="EUR"),
+    "entropy": Problem(MEASURED, ["stop"], Entropy(2.5)),
+    "unstated": Problem([Test("crack", 1.0)], ["pass"], Unstated("Discounted")),
+}
+
+
+def test_every_kind_of_reward_is_tried() -> None:
+    assert set(REWARDS) == {problem.to_dict()["reward"]["kind"] for problem in REWARDS.values()}
+    assert {type(problem.reward) for problem in REWARDS.values()} == set(_WRITERS)
+
+
+@pytest.mark.parametrize("name", [*REWARDS, *INSTANCES])
+def test_a_problem_is_json_and_toml_and_the_same_again(name: str, tmp_path: Path) -> None:
+    problem = REWARDS[name] if name in REWARDS else INSTANCES[name]().problem
+    assert Problem.from_dict(strict(json.dumps(problem.to_dict(), allow_nan=False))) == problem
+    problem.save(tmp_path / "problem.toml")
+    assert Problem.load(tmp_path / "problem.toml") == problem
+
+
+def test_a_limit_that_is_not_there_is_null_in_json_and_infinite_in_toml(tmp_path: Path) -> None:
+    problem = REWARDS["projection"]
+    pieces = problem.to_dict()["reward"]["pieces"]
+    assert [piece["when"]["strength"] for piece in pieces[:3]] == [[None, 1.5], [1.5, 2.0], [2.0, None]]
+    problem.save(tmp_path / "problem.toml")
+    assert '"strength" = [-inf, 1.5]' in (tmp_path / "problem.toml").read_text()
+
+
+def test_a_structure_with_infinite_limits_is_still_read() -> None:
+    content = REWARDS["projection"].to_dict()
+    for piece in content["reward"]["pieces"]:
+        low, high = piece["when"]["strength"]
+        piece["when"]["strength"] = [-math.inf if low is None else low, math.inf if high is None else high]
+    written = json.dumps(content)  # as Python writes it: -Infinity
+    assert "-Infinity" in written
+    assert Problem.from_dict(json.loads(written)) == REWARDS["projection"]
 
 
 def test_a_source_begins_messages_about_dictionaries() -> None:

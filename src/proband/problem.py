@@ -25,7 +25,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -80,15 +80,41 @@ class Problem:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a problem file (TOML); see ``docs/problem-files.md`` for the schema."""
-        fields = problem_files.read(path)
-        return cls(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
+        return cls._of(problem_files.read(path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a problem file (TOML) that loads back to an equal problem."""
-        problem_files.write(
-            path,
-            problem_files.Fields(self.tests, self.decisions, self.reward, name=self.name, unit=self.unit),
-        )
+        problem_files.write(path, self._fields())
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], *, source: str = "problem") -> Self:
+        """Build a problem from the structure of a problem file; `source` begins every message."""
+        return cls._of(problem_files.from_dict(content, source=source))
+
+    def to_dict(self, *, unstated: bool = False) -> dict[str, Any]:
+        """Return the structure of a problem file as JSON values; None stands for a limit that is not there.
+
+        Parameters
+        ----------
+        unstated : bool, default False
+            Name a reward that no file can hold, such as a Python function, instead of raising.
+
+        Examples
+        --------
+        >>> from proband import Problem, Test
+        >>> from proband.rewards import Entropy
+        >>> problem = Problem([Test("park", 1.5, outcomes=None, unit="ppb")], ["stop"], Entropy(2.0))
+        >>> problem.to_dict()["reward"], Problem.from_dict(problem.to_dict()) == problem
+        ({'kind': 'entropy', 'scale': 2.0}, True)
+        """
+        return problem_files.to_dict(self._fields(), unstated=unstated)
+
+    def _fields(self) -> problem_files.Fields:
+        return problem_files.Fields(self.tests, self.decisions, self.reward, name=self.name, unit=self.unit)
+
+    @classmethod
+    def _of(cls, fields: problem_files.Fields) -> Self:
+        return cls(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
 
     @property
     def d(self) -> int:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.strict_json import strict
 
 from proband.cli import main
 
@@ -19,7 +19,7 @@ class Result:
 
     @property
     def json(self) -> Any:
-        return json.loads(self.out)
+        return strict(self.out)
 
 
 Run = Callable[..., Result]

@@ -67,7 +67,6 @@ class TestPlan:
         [
             (("plan", "bolts-measured", "--tree", "text"), 2, "no tree of outcomes"),
             (("plan", "bolts", "--plot", "x.png"), 2, "use --tree"),
-            (("plan", "network", "--out", "x.json"), 2, "a fixed set"),
             (("plan", "bolts-measured", "--tolerance", "-1"), 2, "tolerance is -1"),
             (("plan", "bolts-measured", "--method", "dense"), 2, "gaussian, subset"),
             (("plan", "bolts-measured", "--plot", "x.xls"), 2, "figures end in"),

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.strict_json import strict
 
 from proband import Gaussian, Problem, Test, evaluate, plan
 from proband.errors import DistributionError, PlanError, PolicyError, StateError
 from proband.instances import bolts, bolts_measured, monitoring_network, paper_entropy, shafts
 from proband.planners import DiscretePlan
 from proband.planners.arrays import prices_of
-from proband.planners.gaussian.files import holds_plan, load_plan, save_plan
+from proband.planners.files import holds_plan, load_plan, save_plan
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.planners.subset import enumerate_values
 from proband.planners.subset.planner import SubsetPlan
@@ -88,6 +89,7 @@ def test_a_plan_survives_its_file(bolt_plan: GaussianPlan, tmp_path: Path) -> No
     path = tmp_path / "policy.json"
     save_plan(bolt_plan, path)
     assert holds_plan(path)
+    assert strict(path.read_text())["problem"]["reward"]["pieces"][1]["when"] == {"strength": [None, 800.0]}
     again = load_plan(path)
     assert again.value == bolt_plan.value
     states = bolt_plan.distribution.sample(np.random.default_rng(0), 300)
@@ -108,6 +110,55 @@ def test_a_plan_survives_its_file(bolt_plan: GaussianPlan, tmp_path: Path) -> No
 def test_broken_files(bolt_plan: GaussianPlan, tmp_path: Path, change: dict[str, object], fragment: str) -> None:
     path = tmp_path / "policy.json"
     save_plan(bolt_plan, path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(PolicyError) as caught:
+        load_plan(path)
+    assert fragment in str(caught.value)
+
+
+def test_a_file_with_infinite_limits_is_still_read(bolt_plan: GaussianPlan, tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    save_plan(bolt_plan, path)
+    text = path.read_text()
+    path.write_text(text.replace("null,\n       800.0", "-Infinity,\n       800.0"))
+    assert path.read_text() != text
+    assert load_plan(path).problem == bolt_plan.problem
+
+
+@pytest.fixture(scope="module")
+def set_plan() -> SubsetPlan:
+    instance = monitoring_network()
+    best = plan(instance.problem, instance.distribution)
+    assert isinstance(best, SubsetPlan)
+    return best
+
+
+def test_a_set_survives_its_file(set_plan: SubsetPlan, tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    save_plan(set_plan, path)
+    assert holds_plan(path)
+    again = load_plan(path)
+    assert isinstance(again, SubsetPlan)
+    assert (again.solution, again.problem) == (set_plan.solution, set_plan.problem)
+    state = set_plan.problem.state({"site 4": 1.0})
+    assert again.explain(state) == set_plan.explain(state)
+    assert strict(path.read_text())["solution"]["chosen"][0] == "site 4"
+
+
+@pytest.mark.parametrize(
+    ("change", "fragment"),
+    [
+        ({"schema": 9}, "schema 9"),
+        ({"solution": {"chosen": ["site 99"], "value": 1.0, "bound": 1.0}}, "site 99"),
+        ({"solution": {"chosen": [], "value": "much", "bound": 1.0}}, "ValueError"),
+        ({"solution": {"chosen": [], "value": 1.0, "bound": 1.0}}, "TypeError"),
+        ({"mean": [0.0], "covariance": [[1.0]]}, "it is no policy"),
+        ({"problem": bolts_measured().problem.to_dict()}, "it is no policy"),
+    ],
+)
+def test_broken_files_of_sets(set_plan: SubsetPlan, tmp_path: Path, change: dict[str, object], fragment: str) -> None:
+    path = tmp_path / "policy.json"
+    save_plan(set_plan, path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(PolicyError) as caught:
         load_plan(path)

@@ -1,17 +1,22 @@
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.strict_json import strict
 
 from proband import Discrete, Plan, Problem, Test, evaluate, plan
 from proband.errors import PolicyError, StateError
 from proband.policies import DecideNow, Node, Tree
+from proband.problem_files.rewards import _KINDS, _WRITERS
 from proband.rewards import Match, Table, Unstated
 from proband.testing import check_policy, random_distribution, random_problem
+from proband.vocabulary import FloatArray, IntArray, Pooling
 
 NAN = float("nan")
 KINDS = ["table", "match", "function"]
@@ -54,11 +59,46 @@ def test_a_tree_acts_as_its_plan_wherever_it_gets(kind: str, rng: np.random.Gene
 def test_a_policy_file_holds_the_reward_if_it_can(rng: np.random.Generator) -> None:
     for kind in KINDS:
         best = next(instances(rng, kind, 1))
-        again = Tree.from_dict(json.loads(json.dumps(best.tree().to_dict())))
+        again = Tree.from_dict(strict(json.dumps(best.tree().to_dict(), allow_nan=False)))
         if kind == "function":
-            assert again.problem.reward == Unstated()
+            assert again.problem.reward == Unstated("Function")
         else:
             assert again == best.tree()
+
+
+@dataclasses.dataclass(frozen=True)
+class Halves:
+    """A reward that problem files learn to hold."""
+
+    pooling = Pooling.SUM
+
+    def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
+        assert decisions
+
+    def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
+        return 0.5 + rows[:, :1] * np.arange(len(decisions))
+
+    def realised(
+        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
+    ) -> FloatArray:
+        return np.take_along_axis(self.payoff(tests, decisions, rows), chosen[:, None], axis=1)[:, 0]
+
+
+def test_a_policy_file_holds_every_reward_that_problem_files_hold(
+    problem: Problem, law: Discrete, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best = plan(Problem(problem.tests, problem.decisions, Halves()), law).tree()
+    assert Tree.from_dict(best.to_dict()).problem.reward == Unstated("Halves")
+    monkeypatch.setitem(_WRITERS, Halves, lambda reward, tests, decisions: {"kind": "halves"})
+    monkeypatch.setitem(_KINDS, "halves", ({}, lambda source, entry, tests, decisions: Halves()))
+    assert Tree.from_dict(best.to_dict()) == best
+
+
+def test_a_policy_file_holds_finite_numbers(problem: Problem, law: Discrete, tmp_path: Path) -> None:
+    tree = plan(problem, law).tree()
+    broken = dataclasses.replace(tree, root=dataclasses.replace(tree.root, value=math.inf))
+    with pytest.raises(PolicyError, match=r"not finite .* larger units"):
+        broken.save(tmp_path / "policy.json")
 
 
 @pytest.mark.parametrize("kind", KINDS)

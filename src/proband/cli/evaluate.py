@@ -11,7 +11,7 @@ from proband.cli import inputs, printing
 from proband.distributions import Law
 from proband.errors import PolicyError
 from proband.planners import Evaluation, evaluate
-from proband.planners.gaussian.files import holds_plan, load_plan
+from proband.planners.files import holds_plan, load_plan
 from proband.policies import DecideNow, FixedSet, Tree, test_everything
 from proband.problem import Problem
 from proband.vocabulary import Policy

@@ -12,8 +12,7 @@ import typer
 
 from proband.cli import inputs, plan_measured, printing
 from proband.errors import StateError
-from proband.planners.gaussian.files import holds_plan, load_plan
-from proband.planners.gaussian.plan import GaussianPlan
+from proband.planners.files import MeasuredPlan, holds_plan, load_plan
 from proband.policies import Node, Tree
 from proband.policies.tree import Alternative
 from proband.problem import Problem
@@ -52,7 +51,7 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
         _show(tree, state, node)
 
 
-def _next_measured(best: GaussianPlan, known: Sequence[str], *, as_json: bool) -> None:
+def _next_measured(best: MeasuredPlan, known: Sequence[str], *, as_json: bool) -> None:
     """Answer for a plan of measured tests."""
     problem, state = best.problem, best.problem.state(parse_known(known))
     why = best.explain(state)
@@ -63,7 +62,7 @@ def _next_measured(best: GaussianPlan, known: Sequence[str], *, as_json: bool) -
                 "value": float(best.values(state)[0]),
                 "unit": problem.unit,
                 "known": problem.describe(state),
-                "beliefs": [dataclasses.asdict(belief) for belief in why.beliefs],
+                "beliefs": [dataclasses.asdict(belief) for belief in plan_measured.beliefs(why)],
                 "alternatives": [
                     {**_action(problem, state, other.action), "value": other.value, "loss": other.loss}
                     for other in why.alternatives

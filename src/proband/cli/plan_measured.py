@@ -9,9 +9,9 @@ from typing import Any
 from proband.cli import printing
 from proband.distributions import Gaussian
 from proband.errors import PlanError
-from proband.planners import Plan
-from proband.planners.gaussian.files import save_plan
-from proband.planners.gaussian.plan import Belief, Branch, GaussianPlan
+from proband.planners import Explanation, Plan
+from proband.planners.files import MeasuredPlan, save_plan
+from proband.planners.gaussian.plan import Belief, Branch, GaussianExplanation, GaussianPlan
 from proband.planners.subset.planner import SubsetPlan
 
 
@@ -27,8 +27,7 @@ def write(best: Plan, out: Path | None, plot: Path | None) -> list[str]:
     """Write the files that were asked for; return their paths."""
     written = []
     if out is not None:
-        if not isinstance(best, GaussianPlan):
-            raise PlanError("the best policy is a fixed set, which needs no file; leave --out out, or use --json")
+        assert isinstance(best, GaussianPlan | SubsetPlan)
         save_plan(best, out)
         written.append(str(out))
     if plot is not None:
@@ -106,12 +105,18 @@ def _set_facts(best: SubsetPlan) -> list[tuple[str, str]]:
     return [*facts, ("proof", proved)]
 
 
-def show_choices(best: GaussianPlan, state: Any) -> None:
+def beliefs(why: Explanation) -> tuple[Belief, ...]:
+    """Return what is believed of the scores in a state; a set has none."""
+    return why.beliefs if isinstance(why, GaussianExplanation) else ()
+
+
+def show_choices(best: MeasuredPlan, state: Any) -> None:
     """Print the belief about the scores in a state, and every possible action there."""
     task, why = best.problem, best.explain(state)
     printing.blank()
-    printing.print_facts((belief.score, _spoken(belief)) for belief in why.beliefs)
-    printing.blank()
+    if beliefs(why):
+        printing.print_facts((belief.score, _spoken(belief)) for belief in beliefs(why))
+        printing.blank()
     costs = task.costs(state)[0]
     rows = [
         [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -58,8 +59,23 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print a structure as JSON, and nothing else."""
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+    """Print a structure as strict JSON, and nothing else; see :func:`plain` for numbers that JSON has not."""
+    typer.echo(json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def plain(content: Any) -> Any:
+    """Return a structure with None for every number that is not finite: no limit, no bound, not known.
+
+    Examples
+    --------
+    >>> plain({"low": float("-inf"), "high": 800.0, "slopes": [float("nan"), 1]})
+    {'low': None, 'high': 800.0, 'slopes': [None, 1]}
+    """
+    if isinstance(content, Mapping):
+        return {key: plain(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [plain(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def print_facts(facts: Iterable[tuple[str, str]]) -> None:

@@ -10,7 +10,7 @@ from proband.errors import PlanError
 from proband.planners.dense import needed_memory, plan_dense
 from proband.planners.discrete_plan import DiscretePlan
 from proband.planners.gaussian.planner import plan_gaussian
-from proband.planners.gpu import gpu_present, needed_gpu_memory, plan_gpu
+from proband.planners.gpu import free_gpu_memory, needed_gpu_memory, plan_gpu
 from proband.planners.greedy import plan_gain, plan_lookahead, plan_myopic
 from proband.planners.layout import layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
@@ -166,8 +166,8 @@ def choose(problem: Problem, distribution: Discrete, options: Options, device: s
         return "sparse", "limits per subject need a search over the support"
     limit = available_memory() if options.memory_limit is None else options.memory_limit
     needed = needed_memory(layout, columns)
-    if device is None and layout.n_states >= WORTH_A_GPU and gpu_present():
-        on_device = needed_gpu_memory(layout, columns, "single")
+    on_device = needed_gpu_memory(layout, columns, "single")
+    if device is None and layout.n_states >= WORTH_A_GPU and on_device <= free_gpu_memory():
         return "gpu", f"{size} are worth a GPU, and need {human_bytes(on_device)} on it"
     if needed <= limit:
         return "dense", f"{size} fit into {human_bytes(needed)}, so all of them are solved"

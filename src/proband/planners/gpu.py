@@ -3,6 +3,13 @@
 The same recursion as :mod:`proband.planners.dense_kernel`, one thread a state. Only two levels of values, masses
 and stakes are alive at any time; what stays is one byte a state, the action. CuPy is an extra
 (``pip install "proband[gpu]"``).
+
+*Rounding.* The computed value of a policy is a sum of terms p(x)·f(x, y) and -p(x)·c_i, each rounded at most
+N = m·k + 3 times on its way up (m tests of at most k outcomes), so that it is off by at most N·u·(E|f| + E[costs]) to
+first order, with u = 2^-24 in single precision. Rounding is monotone: the largest of computed values is the computed
+value of some policy. A policy that is at least as good as deciding at once has E[costs] ≤ 2F, where |f| ≤ F, so that
+the value of the plan and the best value both lie within 3·N·u·F of what was computed. `GpuPlan.error` is 4·N·u·F, where
+the fourth part is for higher orders; the same holds in every state whose probability does not underflow (1e-30, say).
 """
 
 from __future__ import annotations
@@ -13,7 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Discrete
 from proband.errors import MissingExtraError, TooLargeError
@@ -30,35 +37,37 @@ STATES_A_BLOCK = 2048
 MOST_COLUMNS = 200
 """Actions take one byte, so tests and columns of the payoff must stay below 256."""
 
-PRECISIONS = {"single": np.float32, "double": np.float64}
+PRECISIONS: dict[str, type[np.float32 | np.float64]] = {"single": np.float32, "double": np.float64}
 
 
 class GpuPlan(DiscretePlan):
     """A plan whose actions stay on the GPU, one byte a state.
 
-    `value` has the precision of the computation; `evaluation` is exact (float64 on the CPU).
+    `value` has the precision of the computation, and `error` bounds how far it is off; `evaluation` and the values of
+    states are those of following the plan (float64 on the CPU).
     """
 
     method = "gpu"
 
-    def __init__(self, layout: Layout, distribution: Discrete, value: float, actions: Any) -> None:
+    def __init__(self, layout: Layout, distribution: Discrete, value: float, actions: Any, *, error: float) -> None:
         super().__init__(layout.problem, distribution)
         self.layout = layout
         self.value = value
-        self.bound = value
+        self.error = error
+        self.bound = value + error
         self.actions = actions
 
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the best action of each state, shape (n,); as :meth:`DensePlan.act`."""
         rows = self.problem.states(states)
         actions, known = self.missing_context(rows)
-        numbers = _cupy().asarray(self.layout.number(rows[known]))
-        actions[known] = self.decode(rows[known], _cupy().asnumpy(self.actions[numbers]))
+        codes = self.codes(self.layout.number(rows[known]))
+        actions[known] = meaning_of_codes(self, self.layout, rows[known], codes)
         return actions
 
-    def decode(self, rows: FloatArray, codes: ArrayLike) -> IntArray:
-        """Turn stored bytes into actions."""
-        return meaning_of_codes(self, self.layout, rows, np.asarray(codes))
+    def codes(self, numbers: IntArray) -> NDArray[np.uint8]:
+        """Return the stored bytes of states by their numbers."""
+        return np.asarray(_cupy().asnumpy(self.actions[_cupy().asarray(numbers)]))
 
 
 def gpu_present() -> bool:
@@ -69,17 +78,40 @@ def gpu_present() -> bool:
         return False
 
 
+def free_gpu_memory() -> float:
+    """Return the bytes that a plan may take on the device; 0 where there is none."""
+    if not gpu_present():
+        return 0.0
+    free, _ = _cupy().cuda.runtime.memGetInfo()
+    return float(free + _cupy().get_default_memory_pool().free_bytes())
+
+
 def needed_gpu_memory(layout: Layout, columns: int, precision: str) -> float:
-    """Return the bytes of device memory that a plan needs, counted before it starts."""
-    if layout.m > MOST_TESTS:
+    """Return the bytes of device memory that a plan needs, counted before it starts; infinite if it cannot be made."""
+    if layout.m > MOST_TESTS or columns > MOST_COLUMNS or layout.n_states.bit_length() > 1000:
         return float("inf")
     widest = max((a + b for a, b in pairwise(layout.level_sizes)), default=1)
     real = np.dtype(PRECISIONS[precision]).itemsize
     return float(layout.n_states + widest * real * (2 + columns) + 3 * 8 * 2**layout.m)
 
 
+def rounding_error(layout: Layout, payoff: FloatArray, precision: str) -> float:
+    """Return a bound on the rounding of values, in units of the reward; see the module.
+
+    Examples
+    --------
+    >>> from proband.instances import bolts
+    >>> problem, law = bolts().problem, bolts().distribution
+    >>> f"{rounding_error(layout_of(problem), problem.payoff(law.support), 'single'):.1e}"
+    '4.3e-04'
+    """
+    unit = float(np.finfo(PRECISIONS[precision]).eps) / 2
+    roundings = layout.m * int(layout.k.max(initial=1)) + 3
+    return 4 * roundings * unit * float(np.abs(payoff).max())
+
+
 def plan_gpu(problem: Problem, distribution: Discrete, options: Options) -> GpuPlan:
-    """Solve all states on the GPU, in single precision: values are off by about 1e-7 of the reward's range."""
+    """Solve all states on the GPU, in single precision; the plan's `error` says how far its value may be off."""
     options.refuse_limits_per_subject("gpu")
     return solve_on_gpu(problem, distribution, precision="single")
 
@@ -96,7 +128,7 @@ def solve_on_gpu(problem: Problem, distribution: Discrete, *, precision: str) ->
     level = xp.zeros((2 + payoff.shape[1], n), dtype=PRECISIONS[precision])  # values, masses, stakes
     _complete(layout, distribution, payoff, level)
     value, actions = _solve(layout, level, maximum)
-    return GpuPlan(layout, distribution, value, actions)
+    return GpuPlan(layout, distribution, value, actions, error=rounding_error(layout, payoff, precision))
 
 
 def _complete(layout: Layout, distribution: Discrete, payoff: FloatArray, level: Any) -> None:
@@ -147,7 +179,7 @@ def _solve(layout: Layout, level: Any, maximum: bool) -> tuple[float, Any]:
                 level, np.int64(n), np.int64(start), actions,
             ),
         )  # fmt: skip
-    return float(level[0].sum()), actions
+    return float(level[0].sum(dtype=np.float64)), actions
 
 
 def _check_size(layout: Layout, columns: int, precision: str) -> None:
@@ -155,13 +187,12 @@ def _check_size(layout: Layout, columns: int, precision: str) -> None:
         raise TooLargeError(
             f"the payoff has {columns} columns; the GPU planner takes {MOST_COLUMNS}; use the dense or sparse planner"
         )
-    needed = needed_gpu_memory(layout, columns, precision)
-    free, _ = _cupy().cuda.runtime.memGetInfo()
-    free += _cupy().get_default_memory_pool().free_bytes()
+    needed, free = needed_gpu_memory(layout, columns, precision), free_gpu_memory()
     if needed > free:
+        size = "more memory than any device has" if needed == float("inf") else human_bytes(needed)
         raise TooLargeError(
-            f"the GPU planner would need {human_bytes(needed)} for {human_number(layout.n_states)} states; the device "
-            f'has {human_bytes(free)} free; use precision="single", fewer tests, or method="sparse"'
+            f"the GPU planner would need {size} for {human_number(layout.n_states)} states ({layout.m} tests that can "
+            f'be run); the device has {human_bytes(free)} free; use method="sparse", or fewer tests or outcomes'
         )
 
 

@@ -140,8 +140,8 @@ def branches(problem: Problem, policy: Policy, rows: FloatArray) -> list[tuple[F
 def chances(problem: Problem, policy: Policy, states: FloatArray) -> FloatArray:
     """Return how likely subjects that met a policy, and ended in these states (n, d), were to be tested completely.
 
-    It is 1 where the plan itself runs every test, the coin's probability where the plan stops and a coin decides, 0 where
-    there is no coin, and NaN if what is known on arrival is missing: what :class:`~proband.vocabulary.Records` is told.
+    It is 1 where the plan itself runs every test, the coin's probability where the plan stops and a coin decides, 0
+    where there is none, and NaN if what is known on arrival is missing: what :class:`~proband.Records` is told.
 
     Examples
     --------

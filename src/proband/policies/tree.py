@@ -7,20 +7,17 @@ not asked for on the way are ignored.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband import problem_files
-from proband.errors import PolicyError, ProbandError, StateError
+from proband.errors import PolicyError, StateError
+from proband.policies.files import check_format, read_policy, write_policy
 from proband.problem import Problem
-from proband.rewards import Match, Table, Unstated
 from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
 
 FORMAT = "proband policy"
@@ -110,48 +107,27 @@ class Tree:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as JSON, with the tests and decisions that it speaks of."""
-        try:
-            content = (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode()
-        except UnicodeEncodeError as error:
-            raise PolicyError(f"a name cannot be written as UTF-8 ({error.reason}); use whole characters") from error
-        Path(path).write_bytes(content)
+        write_policy(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a policy file."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            return cls.from_dict(content)
-        except OSError as error:
-            raise PolicyError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise PolicyError(f"{path}: it is not JSON ({error}); give a file that proband wrote") from error
-        except (KeyError, TypeError, AttributeError, ValueError, LookupError) as error:
-            detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
-            raise PolicyError(f"{path}: it is no policy ({detail}); give a file that proband wrote") from error
+        return read_policy(path, cls.from_dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the structure of a policy file."""
-        problem = self.problem
-        reward = problem.reward if isinstance(problem.reward, Table | Match) else Unstated()
-        fields = problem_files.Fields(problem.tests, problem.decisions, reward, problem.name, problem.unit)
         return {
             "format": FORMAT,
             "schema": SCHEMA,
-            "problem": problem_files.to_dict(fields),
+            "problem": self.problem.to_dict(unstated=True),
             "root": self._node_to_dict(self.root),
         }
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Build a tree from the structure of a policy file."""
-        if content.get("format") != FORMAT or content.get("schema") != SCHEMA:
-            raise PolicyError(
-                f"format is {content.get('format')!r}, schema {content.get('schema')!r}; this version reads "
-                f"{FORMAT!r}, schema {SCHEMA}; write the policy again"
-            )
-        fields = problem_files.from_dict(content["problem"])
-        problem = Problem(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
+        check_format(content, FORMAT, SCHEMA)
+        problem = Problem.from_dict(content["problem"])
         return cls(problem, _node_from_dict(problem, content["root"]))
 
     def _visits(self, rows: FloatArray) -> Iterator[tuple[Node, IntArray]]:

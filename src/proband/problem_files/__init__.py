@@ -92,13 +92,16 @@ def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
     return Fields(tests, decisions, reward, name=content.get("name", ""), unit=content.get("unit", ""))
 
 
-def to_dict(fields: Fields) -> dict[str, Any]:
-    """Return the structure of a problem file; the inverse of :func:`from_dict`."""
+def to_dict(fields: Fields, *, unstated: bool = False) -> dict[str, Any]:
+    """Return the structure of a problem file; the inverse of :func:`from_dict`.
+
+    With `unstated`, a reward that no file can hold is named; otherwise it raises.
+    """
     content: dict[str, Any] = {"schema": SCHEMA, "name": fields.name, "unit": fields.unit}
     if fields.decisions:
         content["decisions"] = list(fields.decisions)
     content["tests"] = [test_to_dict(test) for test in fields.tests]
-    content["reward"] = reward_to_dict(fields.reward, fields.tests, fields.decisions)
+    content["reward"] = reward_to_dict(fields.reward, fields.tests, fields.decisions, unstated=unstated)
     return content
 
 

@@ -32,9 +32,9 @@ def read_reward(source: str, entry: Mapping[str, Any], tests: Sequence[Test], de
     """Read the table [reward]."""
     named = {key: value for key, value in entry.items() if key == "kind"}
     check_fields(source, "reward", named, {"kind": str}, required=("kind",))
-    if entry["kind"] not in _KINDS:
+    if entry["kind"] not in {**_KINDS, **_INTERNAL}:
         raise mistake(source, "reward.kind", f"it is {entry['kind']!r}; kinds are {', '.join(_KINDS)}; choose one")
-    fields, reader = _KINDS[entry["kind"]]
+    fields, reader = {**_KINDS, **_INTERNAL}[entry["kind"]]
     for key in entry:
         owner = next((kind for kind, (others, _) in _KINDS.items() if key in others), None)
         if owner is not None and key not in fields:
@@ -54,11 +54,18 @@ def read_reward(source: str, entry: Mapping[str, Any], tests: Sequence[Test], de
     return reward
 
 
-def reward_to_dict(reward: Reward, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
-    """Return the table [reward]; the inverse of :func:`read_reward`."""
-    for kind, writer in _WRITERS.items():
-        if isinstance(reward, kind):
-            return writer(reward, tests, decisions)
+def reward_to_dict(
+    reward: Reward, tests: Sequence[Test], decisions: Sequence[str], *, unstated: bool = False
+) -> dict[str, Any]:
+    """Return the table [reward]; the inverse of :func:`read_reward`.
+
+    With `unstated`, a reward without a writer is named, as that of a policy file, which acts without it.
+    """
+    writer = _WRITERS.get(type(reward))  # not that of a base class: what a subclass changes would be lost
+    if writer is not None:
+        return writer(reward, tests, decisions)
+    if unstated:
+        return {"kind": "unstated", "of": type(reward).__name__}
     raise ProblemError(
         f"the reward is {type(reward).__name__}; a file holds no Python function; write the reward as a table over its "
         "target tests, or as a projection"
@@ -191,7 +198,7 @@ def _projection_to_dict(reward: Any, tests: Sequence[Test], decisions: Sequence[
     for piece in reward.pieces:
         row: dict[str, Any] = {"decision": piece.decision, "value": piece.value}
         if piece.when:
-            row["when"] = {name: list(piece.interval(name)) for name in piece.when}
+            row["when"] = {name: list(limits) for name, limits in piece.when.items()}
         row |= {key: dict(getattr(piece, key)) for key in ("slope", "at") if getattr(piece, key)}
         pieces.append(row)
     return {"kind": "projection", "scores": scores, "pieces": pieces}
@@ -202,13 +209,17 @@ _KINDS: dict[str, tuple[Kinds, _Reader]] = {
     "match": ({}, lambda source, entry, tests, decisions: Match()),
     "projection": ({"scores": list, "pieces": list}, _read_projection),
     "entropy": ({"scale": NUMBER}, _read_entropy),
-    "unstated": ({}, lambda source, entry, tests, decisions: Unstated()),
 }
+
+_INTERNAL: dict[str, tuple[Kinds, _Reader]] = {
+    "unstated": ({"of": str}, lambda source, entry, tests, decisions: Unstated(entry.get("of", "Function"))),
+}
+"""Kinds that policy files hold and nobody writes by hand."""
 
 _WRITERS: dict[type, Callable[[Any, Sequence[Test], Sequence[str]], dict[str, Any]]] = {
     Table: _table_to_dict,
     Match: lambda reward, tests, decisions: {"kind": "match"},
     Projection: _projection_to_dict,
     Entropy: lambda reward, tests, decisions: {"kind": "entropy", "scale": reward.scale},
-    Unstated: lambda reward, tests, decisions: {"kind": "unstated"},
+    Unstated: lambda reward, tests, decisions: {"kind": "unstated", "of": reward.of},
 }

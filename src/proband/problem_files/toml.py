@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,7 +36,12 @@ def toml_value(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{toml_value(key)} = {toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(toml_value, value)) + "]"
+        return "[" + ", ".join(map(toml_value, _limits(value))) + "]"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return "true" if value is True else "false" if value is False else repr(value)
+
+
+def _limits(values: list[Any]) -> list[Any]:
+    """Return a list with infinities for None, which TOML has not: only the limits [low, high] of a piece hold it."""
+    return [(math.inf if n else -math.inf) if value is None else value for n, value in enumerate(values)]

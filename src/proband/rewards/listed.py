@@ -181,10 +181,17 @@ class Function:
 
 @dataclass(frozen=True)
 class Unstated:
-    """Stands for a reward that a policy file does not hold: a Python function stays in the program.
+    """Stands for a reward that a policy file does not hold: a Python function, or a class of one's own.
 
     A policy acts without its reward; planning and evaluating need the real one.
+
+    Parameters
+    ----------
+    of : str
+        The name of the class of the real one.
     """
+
+    of: str = "Function"
 
     pooling = Pooling.SUM
 
@@ -194,7 +201,9 @@ class Unstated:
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         """Raise: the reward is not known here."""
-        raise ProblemError("the reward was a Python function and is not in the file; give the problem its reward again")
+        raise ProblemError(
+            f"the reward was a {self.of} of the program, and is not in the file; give the problem its reward again"
+        )
 
     def realised(
         self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray

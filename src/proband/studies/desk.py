@@ -173,6 +173,8 @@ class Desk:
         problem = self._journal.ledger.problem
         if action >= problem.d:
             return action
+        if problem.n_decisions == 1:
+            return problem.d
         best = acting.best_decision(self._tutor.at(case.policy).policy, case.state, otherwise=-1)
         if best < 0:
             raise StudyError(

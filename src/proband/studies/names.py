@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from proband import problem_files
 from proband.errors import StateError, UnknownNameError
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, outcome_codes
@@ -120,15 +119,12 @@ class Names:
 
 def problem_to_dict(problem: Problem) -> dict[str, object]:
     """Return a problem as it stands in problem files, and in the first event of a study."""
-    return problem_files.to_dict(
-        problem_files.Fields(problem.tests, problem.decisions, problem.reward, name=problem.name, unit=problem.unit)
-    )
+    return problem.to_dict()
 
 
 def problem_from_dict(content: Mapping[str, object]) -> Problem:
     """Build a problem; the inverse of :func:`problem_to_dict`."""
-    fields = problem_files.from_dict(content, source="the study's problem")
-    return Problem(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
+    return Problem.from_dict(content, source="the study's problem")
 
 
 def _plain(test: str, outcome: object) -> Outcome:

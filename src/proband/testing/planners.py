@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,7 +46,8 @@ def check_planner(
     exact : bool
         Whether the planner claims to be exact.
     tolerance : float
-        How far values may be off, relative to the larger of one and the value.
+        How far values may be off, relative to the larger of one and the value, beside what a plan says of itself: its
+        `error` is how far its value may be off, and so an action may lose twice as much.
     kind : str, optional
         Kind of reward to try alone, a key of :data:`~proband.testing.REWARDS`.
 
@@ -76,21 +78,37 @@ def check_plan(plan: DiscretePlan, rng: np.random.Generator, *, exact: bool = Tr
     """
     problem, distribution = plan.problem, plan.distribution
     brute_force = BruteForce(problem, distribution)
-    best = brute_force.value()
+    best, allowed = brute_force.value(), Allowed(tolerance, 2 * plan.error)
     check_policy(problem, plan, rng, rows=distribution.sample(rng, 30))
-    _same("the plan's value is", plan.value, "evaluate gives", evaluate(problem, distribution, plan).value, tolerance)
-    _same("the plan's value is", plan.value, "following it", exhaustive_value(problem, distribution, plan), tolerance)
-    slack = tolerance * max(1.0, abs(best))
+    allowed.check("the plan's value is", plan.value, "evaluate gives", evaluate(problem, distribution, plan).value)
+    allowed.check("the plan's value is", plan.value, "following it", exhaustive_value(problem, distribution, plan))
+    slack = allowed.about(best)
     assert plan.value <= best + slack, f"the plan's value {plan.value} exceeds the best possible, {best}"
     assert plan.bound >= best - slack, f"the plan's bound {plan.bound} is below the best possible, {best}"
     if exact:
-        _same("the plan's value is", plan.value, "brute force gives", best, tolerance)
-        _same("the plan's bound is", plan.bound, "brute force gives", best, tolerance)
-        _check_states(plan, brute_force, rng, tolerance)
+        allowed.check("the plan's value is", plan.value, "brute force gives", best)
+        allowed.check("the plan's bound is", plan.bound, "brute force gives", best)
+        _check_states(plan, brute_force, rng, allowed)
     _check_unseen(plan, rng)
 
 
-def _check_states(plan: DiscretePlan, brute_force: BruteForce, rng: np.random.Generator, tolerance: float) -> None:
+@dataclass(frozen=True)
+class Allowed:
+    """How far two numbers that should be the same may be apart: relatively, and for what a plan says of itself."""
+
+    tolerance: float
+    error: float
+
+    def about(self, value: float) -> float:
+        """Return the difference that is allowed near a value."""
+        return self.tolerance * max(1.0, abs(value)) + self.error
+
+    def check(self, what: str, a: float, other: str, b: float) -> None:
+        """Raise AssertionError unless two numbers are close."""
+        assert abs(a - b) <= self.about(b), f"{what} {float(a)!r}; {other} {float(b)!r}"
+
+
+def _check_states(plan: DiscretePlan, brute_force: BruteForce, rng: np.random.Generator, allowed: Allowed) -> None:
     """Compare values and actions with brute force, in every state that can occur (or many of them)."""
     states = list(brute_force.states())
     if len(states) > STATES:
@@ -100,10 +118,10 @@ def _check_states(plan: DiscretePlan, brute_force: BruteForce, rng: np.random.Ge
     for n, state in enumerate(states):
         known = brute_force.action_values(state)
         best = max(known.values())
-        _same(f"in the state {rows[n].tolist()} the plan's value is", values[n], "brute force gives", best, tolerance)
+        allowed.check(f"in the state {rows[n].tolist()} the plan's value is", values[n], "brute force gives", best)
         action = int(actions[n])
         assert action in known, f"in the state {rows[n].tolist()} the plan takes {action}, not among {sorted(known)}"
-        _same(f"in {rows[n].tolist()} action {action} is worth", known[action], "the best", best, tolerance)
+        allowed.check(f"in {rows[n].tolist()} action {action} is worth", known[action], "the best", best)
 
 
 def _check_unseen(plan: DiscretePlan, rng: np.random.Generator) -> None:
@@ -111,10 +129,6 @@ def _check_unseen(plan: DiscretePlan, rng: np.random.Generator) -> None:
     rows = plan.problem.states(random_states(rng, plan.problem, 30))
     values = plan.values(rows[plan.distribution.mass(rows) <= 0])
     assert np.isfinite(values).all(), f"a state of probability zero has the value {values}"
-
-
-def _same(what: str, a: float, other: str, b: float, tolerance: float) -> None:
-    assert abs(a - b) <= tolerance * max(1.0, abs(b)), f"{what} {float(a)!r}; {other} {float(b)!r}"
 
 
 def _instance(problem: Problem, distribution: Discrete) -> str:

@@ -1,0 +1,49 @@
+"""Policies on disk: strict JSON in UTF-8, and what is answered where a file is none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from proband.errors import PolicyError, ProbandError
+
+Built = TypeVar("Built")
+
+
+def write_policy(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Write the structure of a policy file."""
+    try:
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise PolicyError(f"a name cannot be written as UTF-8 ({error.reason}); use whole characters") from error
+    except ValueError as error:
+        raise PolicyError(
+            f"a number of the policy is not finite ({error}), and JSON has finite ones alone; give rewards and costs "
+            "in larger units"
+        ) from error
+    Path(path).write_bytes(text + b"\n")
+
+
+def read_policy(path: str | os.PathLike[str], build: Callable[[Mapping[str, Any]], Built]) -> Built:
+    """Return what is built from the structure of a policy file, or say why it is none."""
+    try:
+        return build(json.loads(Path(path).read_text(encoding="utf-8")))
+    except OSError as error:
+        raise PolicyError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise PolicyError(f"{path}: it is not JSON ({error}); give a file that proband wrote") from error
+    except (KeyError, TypeError, AttributeError, ValueError, LookupError) as error:
+        detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
+        raise PolicyError(f"{path}: it is no policy ({detail}); give a file that proband wrote") from error
+
+
+def check_format(content: Mapping[str, Any], name: str, schema: int) -> None:
+    """Raise unless the structure says that it is of this format."""
+    if content.get("format") != name or content.get("schema") != schema:
+        raise PolicyError(
+            f"format is {content.get('format')!r}, schema {content.get('schema')!r}; this version reads "
+            f"{name!r}, schema {schema}; write the policy again"
+        )

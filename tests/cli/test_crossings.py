@@ -1,0 +1,142 @@
+"""Every kind of problem through every verb: plan, ask, live study, report; all JSON strict, and the same at the end.
+
+A table of examples and one of commands, in the order in which a study lives. A new kind of problem is a line of
+`EXAMPLES`, a new command a line of `COMMANDS`; the last test says which command is missing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from tests.strict_json import strict
+
+from proband.cli.app import app
+from proband.instances import INSTANCES, Instance
+from proband.studies import Study
+
+EXAMPLES = {
+    "bolts": "listed outcomes, a table of utilities",
+    "gout": "listed outcomes, some known on arrival, a gold standard that cannot be run",
+    "bolts-measured": "measured outcomes, one score",
+    "shafts": "measured outcomes, two scores",
+    "network": "measured outcomes, the entropy of a set",
+}
+
+TELL = "study tell s a OUTCOME --json"
+"""Follows the advice until it is to decide."""
+
+COMMANDS = (
+    "plan {example} --out policy.json --json",
+    "plan {example}.toml --data {example}-records.csv --json",
+    "next policy.json --json",
+    "next policy.json --known '{first}' --json",
+    "evaluate {example} policy.json --json",
+    "evaluate {example} everything --json",
+    "study create {example}.toml --name s --json",
+    "study list --json",
+    "study show s --json",
+    "study arrive s --subject a --json",
+    TELL,
+    "study correct s a '{other}' --reason misread --json",
+    "study decide s a --json",
+    "study arrive s --subject b --known '{first}' --json",
+    "study ask s b --json",
+    "study decide s b '{decision}' --json",
+    "study reveal s b '{last}' --json",
+    "study arrive s --subject c --json",
+    "study take s c --at-once --station 'line 2' --json",
+    "study void s c --station 'line 2' --reason dropped --json",
+    "study export s subjects.csv --json",
+    "study export s log.jsonl --json",
+    "study import s log.jsonl --store sqlite:///copy.db --json",
+    "study verify s --replay --json",
+    "study restart s --reason 'new supplier'",
+    "study import s {example}-records.csv --json",
+    "study arrive s --subject d --known '{first}' --json",
+    "study report s --out report.html",
+)
+"""Before the records are imported a study tests everything; after them it has a plan, with alternatives."""
+
+WITHOUT_A_PROBLEM = ("doctor", "experiment list", "experiment show", "experiment run", "sensors")
+"""Commands that speak JSON of other things; their own tests read it as strictly."""
+
+
+class Trip:
+    """One example on its way through the commands."""
+
+    def __init__(self, run, example: str) -> None:
+        self.run, self.example = run, example
+        self.answers: list[dict[str, Any]] = []
+        self.instance: Instance = INSTANCES[example]()
+        self.problem = self.instance.problem
+        self.outcomes = self.problem.describe(self.instance.sample(np.random.default_rng(7), 1)[0])
+        names, test = list(self.outcomes), self.problem.tests[0]
+        other = self.outcomes[names[0]] + 1.0 if test.measured else test.names[test.names[0] == self.outcomes[names[0]]]
+        self.words = {
+            "example": example,
+            "first": self.named(names[0]),
+            "other": f"{names[0]}={other}",
+            "last": self.named(names[-1]),
+            "decision": self.problem.decisions[-1],
+        }
+
+    def named(self, test: str) -> str:
+        return f"{test}={self.outcomes[test]}"
+
+    def go(self, command: str) -> None:
+        if command == TELL:
+            for outcome in self.advised():
+                self.say(["study", "tell", "s", "a", outcome, "--json"])
+        else:
+            self.say(shlex.split(command.format(**self.words)))
+
+    def advised(self) -> Iterator[str]:
+        for _ in range(self.problem.d + 1):
+            advice = self.run("study", "ask", "s", "a", "--json").json
+            if advice["kind"] == "decision":
+                return
+            yield self.named(advice["action"])
+        raise AssertionError("the study asks for more tests than there are")
+
+    def say(self, arguments: list[str]) -> None:
+        result = self.run(*arguments)
+        assert result.status == 0, f"{shlex.join(arguments)}: {result.err}"
+        if "--json" in arguments:
+            self.answers.append(result.json)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_through_every_verb(run, example: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROBAND_STORE", "sqlite:///studies.db")
+    assert run("example", example, "--records", "200").status == 0
+    trip = Trip(run, example)
+    for command in COMMANDS:
+        trip.go(command)
+    assert (trip.answers[-1]["advice"]["alternatives"] != []) == (example != "network")
+    for line in Path("log.jsonl").read_text(encoding="utf-8").splitlines():
+        strict(line)
+    assert Path("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    with Study.open("s", store="sqlite:///copy.db", replan="never") as copied:
+        assert copied.problem == trip.problem
+
+
+def test_no_command_is_left_out() -> None:
+    spoken = {name for name, command in leaves(typer.main.get_command(app)) if speaks_json(command)}
+    crossed = {name for name in spoken if any(command.startswith(f"{name} ") for command in COMMANDS)}
+    assert spoken - crossed == set(WITHOUT_A_PROBLEM)
+
+
+def leaves(command, name: str = "") -> Iterator[tuple[str, object]]:
+    for key, below in getattr(command, "commands", {}).items():
+        path = f"{name} {key}".strip()
+        yield from leaves(below, path) if hasattr(below, "commands") else [(path, below)]
+
+
+def speaks_json(command) -> bool:
+    return any("--json" in parameter.opts for parameter in command.params)
