@@ -8,6 +8,7 @@ not asked for on the way are ignored.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband import problem_files
-from proband.errors import PolicyError, ProbandError, StateError
+from proband.errors import PolicyError, ProbandError, StateError, shown
+from proband.files import read_json
 from proband.problem import Problem
 from proband.rewards import Match, Table, Unstated
 from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
@@ -119,14 +121,10 @@ class Tree:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a policy file."""
+        content = read_json(path, PolicyError)
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
             return cls.from_dict(content)
-        except OSError as error:
-            raise PolicyError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise PolicyError(f"{path}: it is not JSON ({error}); give a file that proband wrote") from error
-        except (KeyError, TypeError, AttributeError, ValueError, LookupError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
             detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
             raise PolicyError(f"{path}: it is no policy ({detail}); give a file that proband wrote") from error
 
@@ -213,17 +211,27 @@ def _action_from_dict(problem: Problem, content: Mapping[str, Any]) -> int:
     decision = content["decision"]
     if isinstance(decision, str):
         return problem.decision_action(decision)
-    return problem.d + int(outcome_codes(problem.state(decision)[None], problem.tests)[0])
+    row = problem.state(decision)
+    if problem.decisions or np.isnan(row).any():
+        raise PolicyError(f"a decision is {shown(decision)}; it must be one of the problem's; write the policy again")
+    return problem.d + int(outcome_codes(row[None], problem.tests)[0])
 
 
 def _node_from_dict(problem: Problem, content: Mapping[str, Any]) -> Node:
     action = _action_from_dict(problem, content)
     alternatives = tuple(
-        Alternative(_action_from_dict(problem, other), float(other["value"]), float(other["loss"]))
+        Alternative(_action_from_dict(problem, other), _number(other, "value"), _number(other, "loss"))
         for other in content["alternatives"]
     )
     children: tuple[Node, ...] = ()
     if action < problem.d:
         below = content["children"]
         children = tuple(_node_from_dict(problem, below[name]) for name in problem.tests[action].names)
-    return Node(action, float(content["value"]), float(content["probability"]), alternatives, children)
+    return Node(action, _number(content, "value"), _number(content, "probability"), alternatives, children)
+
+
+def _number(content: Mapping[str, Any], key: str) -> float:
+    given = content[key]
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise PolicyError(f"{key} is {shown(given)}; it must be a finite number; write the policy again")
+    return float(given)

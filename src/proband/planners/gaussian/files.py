@@ -11,9 +11,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from proband import problem_files
 from proband.distributions import Gaussian
 from proband.errors import PolicyError, ProbandError
+from proband.files import read_json
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.planners.gaussian.planner import plan_gaussian
 from proband.planners.options import Options
@@ -43,16 +46,16 @@ def save_plan(plan: GaussianPlan, path: str | os.PathLike[str]) -> None:
 def holds_plan(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is a Gaussian plan, as far as its format says."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = read_json(path, PolicyError)
+    except PolicyError:
         return False
     return isinstance(content, dict) and content.get("format") == FORMAT
 
 
 def load_plan(path: str | os.PathLike[str]) -> GaussianPlan:
     """Read a plan and find it again."""
+    content: dict[str, Any] = read_json(path, PolicyError)
     try:
-        content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
         if content.get("format") != FORMAT or content.get("schema") != SCHEMA:
             raise PolicyError(
                 f"format is {content.get('format')!r}, schema {content.get('schema')!r}; this version reads "
@@ -61,9 +64,8 @@ def load_plan(path: str | os.PathLike[str]) -> GaussianPlan:
         fields = problem_files.from_dict(content["problem"])
         problem = Problem(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
         options = Options(tolerance=content["options"]["tolerance"], max_tests=content["options"]["max_tests"])
-        return plan_gaussian(problem, Gaussian(content["mean"], content["covariance"]), options)
-    except OSError as error:
-        raise PolicyError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        with np.errstate(divide="raise", over="raise", invalid="raise"):  # numbers that no plan was made with
+            return plan_gaussian(problem, Gaussian(content["mean"], content["covariance"]), options)
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
         raise PolicyError(f"{path}: it is no policy ({detail}); give a file that proband wrote") from error
