@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-crash check format experiments bench-gaussian bench-gpu bench-networks bench-planners bench-studies bench-subset pins clean
+.PHONY: help demo test test-slow test-crash test-fuzz check format experiments bench-gaussian bench-gpu bench-networks bench-planners bench-studies bench-subset pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -34,6 +34,9 @@ test: .venv/.stamp ## Run the tests and the documented examples, with coverage
 
 test-slow: .venv/.stamp ## Check the validity of certificates and alarms over thousands of runs
 	$(BIN)/python -m pytest --numprocesses auto -m slow tests
+
+test-fuzz: .venv/.stamp ## Read ten thousand damaged files of each kind
+	$(BIN)/python -m pytest -m fuzz -s tests/fuzz
 
 test-crash: .venv/.stamp ## Kill writing processes and database servers a thousand times
 	$(BIN)/python -m pytest -m crash -s tests/crash

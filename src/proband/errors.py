@@ -132,6 +132,22 @@ CODES: dict[type[ProbandError], Codes] = {
 }
 
 
+LONGEST_SHOWN = 200
+"""Characters of a wrong value that a message shows."""
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it, cut off where it is long.
+
+    Examples
+    --------
+    >>> shown("left"), len(shown("left" * 1000))
+    ("'left'", 203)
+    """
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
 def codes(error: ProbandError) -> Codes:
     """Return the exit and HTTP status of an error, by its nearest class in :data:`CODES`."""
     return next(CODES[kind] for kind in type(error).__mro__ if kind in CODES)

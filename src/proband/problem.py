@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -295,7 +296,7 @@ def _checked_tests(tests: Sequence[Test]) -> tuple[Test, ...]:
     if not tests or not all(isinstance(test, Test) for test in tests):
         raise ProblemError(f"the tests are {list(tests)}; a problem needs one or more Test; list them")
     names = [test.name for test in tests]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise ProblemError(f"the tests {repeated} appear more than once; names must differ; rename them")
     listed = [test.name for test in tests if not test.measured]

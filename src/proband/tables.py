@@ -9,12 +9,14 @@ import csv
 import io
 import itertools
 import os
-from collections.abc import Container, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from proband.errors import TableError
+from proband.errors import TableError, shown
+from proband.files import read_text
 from proband.vocabulary import FloatArray, Records, Test
 
 PROBABILITY = "probability"
@@ -67,8 +69,8 @@ def _read(
     path: str | os.PathLike[str], tests: Sequence[Test], number: str | None
 ) -> tuple[FloatArray, FloatArray, list[int]]:
     """Return outcomes, the column of numbers (empty without one), and the line of each row."""
-    wanted = [test.name for test in tests] + ([number] if number else [])
-    header, body, lines = _lines(path, wanted)
+    wanted = dict.fromkeys([test.name for test in tests] + ([number] if number else []))
+    header, body, lines = read_lines(path, wanted)
     _check_header(path, header, wanted)
     columns = dict(zip(header, zip(*body, strict=True), strict=True))
     rows = np.column_stack([_outcomes(path, test, columns[test.name], lines) for test in tests])
@@ -76,14 +78,18 @@ def _read(
     return rows, numbers, lines
 
 
-def _lines(path: str | os.PathLike[str], wanted: list[str]) -> tuple[list[str], list[list[str]], list[int]]:
-    """Return the header, the other rows, and the line of the file on which each of these ends."""
-    text = _text(path)
-    try:
-        rows = _parse(text, max(",;\t", key=lambda mark: _fit(text, mark, wanted)))
-    except csv.Error as error:
-        raise TableError(f"{path}: it cannot be read as a table ({error}); save it as CSV again") from error
-    (_, first), *rest = rows
+def read_header(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the columns of a table."""
+    [(_, header)] = _rows(path, _text(path), (), most=1)
+    return [name.strip() for name in header]
+
+
+def read_lines(path: str | os.PathLike[str], wanted: Collection[str]) -> tuple[list[str], list[list[str]], list[int]]:
+    """Return the header, the other rows, and the line of the file on which each of these ends.
+
+    A delimiter that gives the `wanted` columns is preferred.
+    """
+    (_, first), *rest = _rows(path, _text(path), wanted)
     header = [_cell(name, wanted) for name in first]
     if not rest:
         raise TableError(f"{path}: it has a header and no rows; a table has one line a subject; add them")
@@ -97,15 +103,20 @@ def _lines(path: str | os.PathLike[str], wanted: list[str]) -> tuple[list[str], 
 
 
 def _text(path: str | os.PathLike[str]) -> str:
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise TableError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
-    except UnicodeDecodeError as error:
-        raise TableError(f"{path}: it is not UTF-8 text ({error.reason}); save it as UTF-8") from error
+    text = read_text(path, TableError)
     if not text.strip():
         raise TableError(f"{path}: it is empty; a table has a header and one line a subject; fill it")
     return text
+
+
+def _rows(
+    path: str | os.PathLike[str], text: str, wanted: Collection[str], most: int | None = None
+) -> list[tuple[int, list[str]]]:
+    """Return line number and cells of the rows that are not blank, cut by the delimiter that fits best."""
+    try:
+        return _parse(text, max(",;\t", key=lambda mark: _fit(text, mark, wanted)), most)
+    except csv.Error as error:
+        raise TableError(f"{path}: it cannot be read as a table ({error}); save it as CSV again") from error
 
 
 def _parse(text: str, delimiter: str, most: int | None = None) -> list[tuple[int, list[str]]]:
@@ -115,7 +126,7 @@ def _parse(text: str, delimiter: str, most: int | None = None) -> list[tuple[int
     return list(itertools.islice(rows, most))
 
 
-def _fit(text: str, delimiter: str, wanted: list[str]) -> tuple[int, int]:
+def _fit(text: str, delimiter: str, wanted: Collection[str]) -> tuple[int, int]:
     """Return how well a delimiter cuts the header: known names found, then number of names."""
     [(_, header)] = _parse(text, delimiter, most=1)
     return sum(_cell(name, wanted) in wanted for name in header), len(header)
@@ -134,16 +145,20 @@ def _check_room(path: str | os.PathLike[str], tests: Sequence[Test]) -> None:
         )
 
 
-def _check_header(path: str | os.PathLike[str], header: list[str], wanted: list[str]) -> None:
-    repeated = sorted({name for name in header if header.count(name) > 1})
+def _check_header(path: str | os.PathLike[str], header: list[str], wanted: Collection[str]) -> None:
+    times = Counter(header)
+    repeated = sorted(name for name in times if times[name] > 1)
     if repeated:
-        raise TableError(f"{path}: columns {repeated} appear more than once; columns must differ; rename or drop one")
-    unknown = [name for name in header if name not in wanted]
-    missing = [name for name in wanted if name not in header]
-    if unknown or missing:
-        parts = [f"unknown columns {unknown}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
         raise TableError(
-            f"{path}: {' and '.join(parts)}; the columns must be {wanted}; rename, add (empty where never run) or drop"
+            f"{path}: columns {shown(repeated)} appear more than once; columns must differ; rename or drop one"
+        )
+    unknown = [name for name in header if name not in wanted]
+    missing = [name for name in wanted if name not in times]
+    if unknown or missing:
+        parts = [f"unknown columns {shown(unknown)}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
+        raise TableError(
+            f"{path}: {' and '.join(parts)}; the columns must be {list(wanted)}; rename, add (empty where never run) or "
+            "drop"
         )
 
 
@@ -160,14 +175,14 @@ def _outcomes(path: str | os.PathLike[str], test: Test, cells: Sequence[str], li
             raise TableError(f"{path}: line {line}, column {test.name!r}: it is infinite; give a finite measurement")
         return numbers
     places: dict[str, float] = {outcome: float(b) for b, outcome in enumerate(test.names)}
-    for cell in sorted(set(cells) - set(places), key=cells.index):
+    for cell in dict.fromkeys(cells):
         name = cell.strip()
-        if name not in places and name.lower() not in MISSING:
+        if cell not in places and name not in places and name.lower() not in MISSING:
             raise TableError(
-                f"{path}: line {lines[cells.index(cell)]}, column {test.name!r}: the outcome {name!r} is unknown; "
+                f"{path}: line {lines[cells.index(cell)]}, column {test.name!r}: the outcome {shown(name)} is unknown; "
                 f"outcomes are {', '.join(test.names)} (empty when not run); correct the table or the problem"
             )
-        places[cell] = places.get(name, np.nan)
+        places.setdefault(cell, places.get(name, np.nan))
     return np.array([places[cell] for cell in cells])
 
 
@@ -180,6 +195,6 @@ def _numbers(
             numbers[n] = float(cell)
         except ValueError:
             raise TableError(
-                f"{path}: line {lines[n]}, column {name!r}: {cell.strip()!r} is no number; give a {what}"
+                f"{path}: line {lines[n]}, column {name!r}: {shown(cell.strip())} is no number; give a {what}"
             ) from None
     return numbers

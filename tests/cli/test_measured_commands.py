@@ -154,7 +154,7 @@ class TestSensors:
             (("sensors", "indefinite.npy", "--costs", "1"), "positive semi-definite"),
             (("sensors", "c.npy", "--costs", "prices.csv"), "it has no cost for"),
             (("sensors", "bolts", "--costs", "1"), "has no sites"),
-            (("sensors", "nowhere.npy", "--costs", "1"), "no such file"),
+            (("sensors", "nowhere.npy", "--costs", "1"), "No such file"),
             (("sensors", "singular.npy", "--costs", "1"), "singular"),
         ],
     )

@@ -183,7 +183,7 @@ class TestFiles:
             assert fragment in str(caught.value)
 
     def test_missing_files_and_wrong_sizes(self, tmp_path: Path) -> None:
-        with pytest.raises(DistributionError, match="no such file"):
+        with pytest.raises(DistributionError, match="No such file"):
             covariance_files.read(tmp_path / "nowhere.npy", None)
         np.save(tmp_path / "c.npy", np.eye(3))
         with pytest.raises(DistributionError, match="it is of 3 tests, the problem of 2"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,14 @@ import typer
 
 from proband.cli import inputs, printing
 from proband.distributions import Gaussian, covariance_files
-from proband.errors import DistributionError, ProblemError, TableError, UnknownNameError
+from proband.errors import DistributionError, ProblemError, TableError, UnknownNameError, shown
+from proband.files import MOST_SITES
 from proband.instances import INSTANCES
 from proband.planners.arrays import prices_of
 from proband.planners.subset import SubsetSolution, sizes, solve_subset
 from proband.problem import Problem
 from proband.rewards import Entropy
-from proband.tables import read_records
+from proband.tables import read_header, read_lines, read_records
 from proband.vocabulary import Test
 
 CovarianceArgument = Annotated[
@@ -57,6 +57,9 @@ TimeLimitOption = Annotated[
 PlotOption = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Draw value against size (.svg, .png, .pdf).")
 ]
+
+PRICES = ("site", "cost", "group", "group_cost")
+"""The columns of a CSV of prices."""
 
 MOST_SIZES_BY_DEFAULT = 40
 """With --plot and --costs alone, value against size is drawn around the best size only."""
@@ -136,13 +139,9 @@ def _from_covariance(path: Path) -> tuple[list[str], Gaussian]:
 
 
 def _from_records(path: Path) -> tuple[list[str], Gaussian]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            names = [cell.strip() for cell in next(csv.reader(file), [])]
-    except OSError as error:
-        raise TableError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
-    if not names:
-        raise TableError(f"{path}: it is empty; measurements have a header of sites and a row a round; fill it")
+    names = read_header(path)
+    if len(names) > MOST_SITES:
+        raise TableError(f"{path}: it has {len(names)} sites; at most {MOST_SITES} are read; leave some out")
     table = read_records(path, [Test(name, outcomes=None) for name in names])
     return names, Gaussian.from_records(table)
 
@@ -157,29 +156,28 @@ def _priced(names: Sequence[str], costs: str, scale: float) -> Problem:
 
 
 def _read_prices(path: Path, names: Sequence[str]) -> list[Test]:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise TableError(f"{path}: it cannot be read ({error.strerror}); give a number, or a CSV of prices") from error
-    if not rows or not {"site", "cost"} <= set(rows[0]):
-        raise TableError(f"{path}: its columns are {list(rows[0]) if rows else []}; it needs site and cost; add them")
-    by_site = {str(row["site"]).strip(): row for row in rows}
+    if not path.exists():
+        raise TableError(f"{path}: it cannot be read (no number, and no such file); give a number, or a CSV of prices")
+    header, body, _ = read_lines(path, PRICES)
+    if not {"site", "cost"} <= set(header):
+        raise TableError(f"{path}: its columns are {shown(header)}; it needs site and cost; add them")
+    rows = [dict(zip(header, cells, strict=True)) for cells in body]
+    by_site = {row["site"].strip(): row for row in rows}
     missing = [name for name in names if name not in by_site]
     unknown = [name for name in by_site if name not in names]
     if missing or unknown:
         raise TableError(
-            f"{path}: it has no cost for {missing} and costs of unknown {unknown}; every site needs one; correct it"
+            f"{path}: it has no cost for {missing} and costs of unknown {shown(unknown)}; every site needs one; correct it"
         )
     return [_priced_site(path, name, by_site[name]) for name in names]
 
 
-def _priced_site(path: Path, name: str, row: dict[str, Any]) -> Test:
-    group = (row.get("group") or "").strip() or None
+def _priced_site(path: Path, name: str, row: dict[str, str]) -> Test:
+    group = row.get("group", "").strip() or None
     try:
         cost = float(row["cost"])
         group_cost = float(row["group_cost"]) if group is not None else None
-    except (TypeError, ValueError, KeyError) as error:
+    except (ValueError, KeyError) as error:
         raise TableError(f"{path}: the prices of {name!r} are no numbers ({error}); correct them") from error
     try:
         return Test(name, cost, outcomes=None, group=group, group_cost=group_cost)

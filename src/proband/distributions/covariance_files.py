@@ -8,17 +8,17 @@ arrays, the covariance being the only square one of the right size (or called C,
 from __future__ import annotations
 
 import csv
+import io
 import os
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy.io import loadmat
-from scipy.io.matlab import MatReadError
 
+from proband.distributions.array_files import Arrays, read_npy, read_npz
+from proband.distributions.mat_files import read_mat
 from proband.errors import DistributionError
+from proband.files import MOST_SITES, read_bytes, read_text
 from proband.vocabulary import FloatArray
 
 MEAN = "mean"
@@ -48,19 +48,19 @@ def read(path: str | os.PathLike[str], names: Sequence[str] | None) -> tuple[Flo
 
 def read_named(path: str | os.PathLike[str]) -> tuple[FloatArray, FloatArray, list[str] | None]:
     """Return mean, covariance and the names of the tests, None where the file has none."""
-    readers = {".csv": _read_csv, ".npy": _read_npy, ".npz": _read_npz, ".mat": _read_mat}
+    readers = {".npy": read_npy, ".npz": read_npz, ".mat": read_mat}
     ending = Path(path).suffix.lower()
-    if ending not in readers:
+    if ending not in {".csv", *readers}:
         raise DistributionError(
-            f"{path}: it ends in {ending!r}; a covariance is read from {', '.join(readers)}; convert it"
+            f"{path}: it ends in {ending!r}; a covariance is read from .csv, {', '.join(readers)}; convert it"
         )
     try:
-        return readers[ending](Path(path))
-    except FileNotFoundError as error:
-        raise DistributionError(f"{path}: there is no such file; check the path") from error
-    except (OSError, ValueError, TypeError, zipfile.BadZipFile, NotImplementedError) as error:
-        if isinstance(error, DistributionError):
-            raise
+        if ending == ".csv":
+            return _read_csv(path, read_text(path, DistributionError))
+        return *_from_arrays(path, readers[ending](read_bytes(path, DistributionError))), None
+    except DistributionError:
+        raise
+    except (ValueError, TypeError, csv.Error) as error:
         raise DistributionError(f"{path}: it cannot be read ({error}); save it again") from error
 
 
@@ -74,9 +74,8 @@ def write(path: Path, names: Sequence[str], mean: FloatArray, covariance: FloatA
             writer.writerow([name, *(repr(float(x)) for x in row)])
 
 
-def _read_csv(path: Path) -> tuple[FloatArray, FloatArray, list[str] | None]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+def _read_csv(path: str | os.PathLike[str], text: str) -> tuple[FloatArray, FloatArray, list[str] | None]:
+    rows = [row for row in csv.reader(io.StringIO(text, newline="")) if any(cell.strip() for cell in row)]
     if not rows:
         raise DistributionError(f"{path}: it is empty; a covariance has a row for each test; fill it")
     named = not all(map(_is_number, rows[0]))
@@ -84,13 +83,13 @@ def _read_csv(path: Path) -> tuple[FloatArray, FloatArray, list[str] | None]:
     names = [cell.strip() for cell in rows[0][int(labelled) :]] if named else None
     body = rows[int(named) :]
     d = len(rows[0]) - int(labelled)
-    mean = np.zeros(d)
-    if labelled and body and body[0][0].strip() == MEAN:
-        mean, body = np.array([float(cell) for cell in body[0][1:]]), body[1:]
-    if len(body) != d or any(len(row) != d + int(labelled) for row in body):
+    means = [body.pop(0)] if labelled and body and body[0][0].strip() == MEAN else []
+    if len(body) != d or any(len(row) != d + int(labelled) for row in (*means, *body)):
         raise DistributionError(
             f"{path}: it has {len(body)} rows and {d} columns of numbers; a covariance is square; complete it"
         )
+    _check_sites(path, d)
+    mean = np.array([float(cell) for row in means for cell in row[1:]]) if means else np.zeros(d)
     matrix = np.array([[float(cell) for cell in row[int(labelled) :]] for row in body])
     if names is not None and labelled:
         order = [row[0].strip() for row in body]
@@ -112,35 +111,29 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _read_npy(path: Path) -> tuple[FloatArray, FloatArray, list[str] | None]:
-    matrix = np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
-    return np.zeros(len(matrix) if matrix.ndim else 0), matrix, None
+def _check_sites(path: str | os.PathLike[str], d: int) -> None:
+    if d > MOST_SITES:
+        raise DistributionError(f"{path}: it is of {d} tests; at most {MOST_SITES} are read; leave some out")
 
 
-def _read_npz(path: Path) -> tuple[FloatArray, FloatArray, list[str] | None]:
-    with np.load(path, allow_pickle=False) as arrays:
-        return _from_arrays(path, {name: np.asarray(arrays[name]) for name in arrays.files})
-
-
-def _read_mat(path: Path) -> tuple[FloatArray, FloatArray, list[str] | None]:
-    try:
-        content = loadmat(path)
-    except MatReadError as error:
-        raise ValueError(str(error)) from error
-    arrays = {name: value for name, value in content.items() if isinstance(value, np.ndarray)}
-    return _from_arrays(path, arrays)
-
-
-def _from_arrays(path: Path, arrays: dict[str, Any]) -> tuple[FloatArray, FloatArray, list[str] | None]:
-    numeric = {name: np.asarray(a, dtype=np.float64) for name, a in arrays.items() if a.dtype.kind in "fiu"}
-    square = {name: a for name, a in numeric.items() if a.ndim == 2 and len(set(a.shape)) == 1 and a.size > 1}
+def _from_arrays(path: str | os.PathLike[str], arrays: Arrays) -> tuple[FloatArray, FloatArray]:
+    """Choose the covariance among arrays, and the mean."""
+    square = {name: a for name, a in arrays.items() if a.ndim == 2 and len(set(a.shape)) == 1 and a.size}
+    if len(square) > 1:
+        square = {name: a for name, a in square.items() if a.size > 1}
     chosen = next((name for name in MATRIX_NAMES if name in square), None)
     if chosen is None and len(square) == 1:
         chosen = next(iter(square))
     if chosen is None:
         raise DistributionError(
-            f"{path}: its square arrays are {sorted(square)}; there must be one, or one of {MATRIX_NAMES}; save it so"
+            f"{path}: its square arrays are {sorted(square)}; of real numbers there must be one, or one of "
+            f"{MATRIX_NAMES}; save it so"
         )
-    matrix = square[chosen]
-    mean = numeric.get(MEAN, np.zeros(len(matrix))).reshape(-1)
-    return mean, matrix, None
+    _check_sites(path, len(square[chosen]))
+    matrix = square[chosen].astype(np.float64)
+    mean = arrays.get(MEAN, np.zeros(len(matrix))).reshape(-1)
+    if len(mean) != len(matrix):
+        raise DistributionError(
+            f"{path}: its mean has {len(mean)} numbers and its covariance {len(matrix)} tests; they must agree; correct it"
+        )
+    return mean.astype(np.float64), matrix

@@ -30,6 +30,8 @@ SINGULAR = 1e-10
 """A test whose variance given others is below this share of its own is a linear function of them."""
 ASYMMETRIC = 1e-8
 """A covariance may differ from its transpose by this share of its scale: rounding, and no more."""
+LARGEST = 1e150
+"""Means and covariances are at most this, so that products of two of them are numbers."""
 
 
 class Gaussian:
@@ -54,12 +56,12 @@ class Gaussian:
     covariance: FloatArray
 
     def __init__(self, mean: ArrayLike, covariance: ArrayLike) -> None:
-        self.mean = np.array(mean, dtype=np.float64)
-        self.covariance = _checked_covariance(covariance)
-        if self.mean.shape != (self.d,) or not np.isfinite(self.mean).all():
+        self.mean = _numbers("mean", mean)
+        self.covariance = _checked_covariance(_numbers("covariance", covariance))
+        if self.mean.shape != (self.d,) or not (np.abs(self.mean) <= LARGEST).all():
             raise DistributionError(
                 f"the mean has shape {self.mean.shape} and the covariance {self.covariance.shape}; there must be one "
-                "finite number for each test; correct the mean"
+                f"finite number for each test, at most {LARGEST:g}; correct the mean"
             )
         self.mean.setflags(write=False)
         self.covariance.setflags(write=False)
@@ -197,29 +199,43 @@ class Gaussian:
         return tuple(found)
 
 
-def _checked_covariance(given: ArrayLike) -> FloatArray:
+def _numbers(what: str, given: ArrayLike) -> FloatArray:
     try:
-        matrix = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DistributionError(f"the covariance is no array of numbers ({error}); give a square one") from error
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DistributionError(f"the {what} is no array of numbers ({error}); correct it") from error
+
+
+def _checked_covariance(matrix: FloatArray) -> FloatArray:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
         raise DistributionError(f"the covariance has shape {matrix.shape}; it must be square (d, d); correct it")
-    if not np.isfinite(matrix).all():
-        i, j = np.argwhere(~np.isfinite(matrix))[0]
-        raise DistributionError(f"the covariance of tests {i} and {j} is {matrix[i, j]}; it must be finite; correct it")
-    scale = np.sqrt(np.outer(np.abs(np.diagonal(matrix)), np.abs(np.diagonal(matrix)))).max(initial=0.0)
+    wrong = ~(np.abs(matrix) <= LARGEST)
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise DistributionError(
+            f"the covariance of tests {i} and {j} is {matrix[i, j]}; it must be finite, at most {LARGEST:g}; correct it"
+        )
     apart = np.abs(matrix - matrix.T)
-    if apart.max() > ASYMMETRIC * max(scale, np.abs(matrix).max()):
+    if apart.max() > ASYMMETRIC * np.abs(matrix).max():
         i, j = np.unravel_index(int(apart.argmax()), apart.shape)
         raise DistributionError(
             f"the covariance of tests {i} and {j} is {matrix[i, j]:g} one way and {matrix[j, i]:g} the other; it must "
             "be symmetric; correct it"
         )
     matrix = (matrix + matrix.T) / 2
-    smallest = float(np.linalg.eigvalsh(matrix)[0])
+    smallest = _smallest_eigenvalue(matrix)
     if smallest < -ASYMMETRIC * max(float(np.diagonal(matrix).max()), 0.0) or (np.diagonal(matrix) < 0).any():
         raise DistributionError(
             f"the covariance has the eigenvalue {smallest:g}; it must be positive semi-definite; estimate it from "
             "whole rows (not pair by pair), or add to its diagonal"
         )
     return matrix
+
+
+def _smallest_eigenvalue(matrix: FloatArray) -> float:
+    try:
+        return float(np.linalg.eigvalsh(matrix)[0])
+    except np.linalg.LinAlgError as error:
+        raise DistributionError(
+            f"the eigenvalues of the covariance cannot be worked out ({error}); bring its tests to similar units"
+        ) from error

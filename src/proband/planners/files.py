@@ -8,14 +8,13 @@ for the best set may take long, and its answer is small: it is kept with its cer
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from proband.distributions import Gaussian
 from proband.errors import PolicyError
+from proband.files import read_json
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.planners.gaussian.planner import plan_gaussian
 from proband.planners.options import Options
@@ -57,8 +56,8 @@ def _own(plan: MeasuredPlan) -> dict[str, Any]:
 def holds_plan(path: str | os.PathLike[str]) -> bool:
     """Return whether a file is a plan of measured tests, as far as its format says."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = read_json(path, PolicyError)
+    except PolicyError:
         return False
     return isinstance(content, dict) and content.get("format") in (GAUSSIAN, SETS)
 

@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from proband.errors import PolicyError, ProbandError
+from proband.files import read_json
 
 Built = TypeVar("Built")
 
@@ -29,13 +32,11 @@ def write_policy(path: str | os.PathLike[str], content: Mapping[str, Any]) -> No
 
 def read_policy(path: str | os.PathLike[str], build: Callable[[Mapping[str, Any]], Built]) -> Built:
     """Return what is built from the structure of a policy file, or say why it is none."""
+    content = read_json(path, PolicyError)
     try:
-        return build(json.loads(Path(path).read_text(encoding="utf-8")))
-    except OSError as error:
-        raise PolicyError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise PolicyError(f"{path}: it is not JSON ({error}); give a file that proband wrote") from error
-    except (KeyError, TypeError, AttributeError, ValueError, LookupError) as error:
+        with np.errstate(divide="raise", over="raise", invalid="raise"):  # numbers that no plan was made with
+            return build(content)
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
         raise PolicyError(f"{path}: it is no policy ({detail}); give a file that proband wrote") from error
 

@@ -7,6 +7,7 @@ not asked for on the way are ignored.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.errors import PolicyError, StateError
+from proband.errors import PolicyError, StateError, shown
 from proband.policies.files import check_format, read_policy, write_policy
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
@@ -189,17 +190,27 @@ def _action_from_dict(problem: Problem, content: Mapping[str, Any]) -> int:
     decision = content["decision"]
     if isinstance(decision, str):
         return problem.decision_action(decision)
-    return problem.d + int(outcome_codes(problem.state(decision)[None], problem.tests)[0])
+    row = problem.state(decision)
+    if problem.decisions or np.isnan(row).any():
+        raise PolicyError(f"a decision is {shown(decision)}; it must be one of the problem's; write the policy again")
+    return problem.d + int(outcome_codes(row[None], problem.tests)[0])
 
 
 def _node_from_dict(problem: Problem, content: Mapping[str, Any]) -> Node:
     action = _action_from_dict(problem, content)
     alternatives = tuple(
-        Alternative(_action_from_dict(problem, other), float(other["value"]), float(other["loss"]))
+        Alternative(_action_from_dict(problem, other), _number(other, "value"), _number(other, "loss"))
         for other in content["alternatives"]
     )
     children: tuple[Node, ...] = ()
     if action < problem.d:
         below = content["children"]
         children = tuple(_node_from_dict(problem, below[name]) for name in problem.tests[action].names)
-    return Node(action, float(content["value"]), float(content["probability"]), alternatives, children)
+    return Node(action, _number(content, "value"), _number(content, "probability"), alternatives, children)
+
+
+def _number(content: Mapping[str, Any], key: str) -> float:
+    given = content[key]
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise PolicyError(f"{key} is {shown(given)}; it must be a finite number; write the policy again")
+    return float(given)

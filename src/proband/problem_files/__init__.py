@@ -7,16 +7,16 @@ documents the schema; the same structure, as a dictionary, goes into policy file
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from proband.errors import ProblemError, ProblemFileError
+from proband.errors import ProblemError, ProblemFileError, shown
+from proband.files import LARGEST_PROBLEM_FILE, read_text, size
 from proband.problem_files.checking import NUMBER, Kinds, check_fields, check_names, mistake
 from proband.problem_files.rewards import read_reward, reward_to_dict
-from proband.problem_files.toml import toml
+from proband.problem_files.toml import parsed, toml
 from proband.rewards.entropy import STOP
 from proband.vocabulary import DEFAULT_OUTCOMES, Reward, Test
 
@@ -51,15 +51,10 @@ class Fields:
 
 def read(path: str | os.PathLike[str]) -> Fields:
     """Read a problem file."""
+    text = read_text(path, ProblemFileError, most=LARGEST_PROBLEM_FILE)
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ProblemFileError(f"{path}: it cannot be read ({error.strerror}); check the path") from error
-    except UnicodeDecodeError as error:
-        raise ProblemFileError(f"{path}: it is not UTF-8 text ({error.reason}); save it as UTF-8") from error
-    try:
-        content = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # tomllib's own error, huge numbers, deep nesting
+        content = parsed(text)
+    except (ValueError, RecursionError) as error:  # the parser's own error, huge numbers, deep nesting
         raise ProblemFileError(f"{path}: it is not valid TOML ({error}); correct that place") from error
     return from_dict(content, source=str(path))
 
@@ -70,11 +65,18 @@ def write(path: str | os.PathLike[str], fields: Fields) -> None:
         content = toml(to_dict(fields)).encode()
     except UnicodeEncodeError as error:
         raise ProblemError(f"a name cannot be written as UTF-8 ({error.reason}); use whole characters") from error
+    if len(content) > LARGEST_PROBLEM_FILE:
+        raise ProblemError(
+            f"the problem file would have {size(len(content))}; at most {size(LARGEST_PROBLEM_FILE)} are read; use a "
+            "reward over fewer target tests"
+        )
     Path(path).write_bytes(content)
 
 
 def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
     """Check the structure of a problem file and build its parts; `source` begins every message."""
+    if not isinstance(content, Mapping):
+        raise ProblemFileError(f"{source}: it is {shown(content)}; a problem is a table of fields; write it so")
     check_fields(source, "", content, _FIELDS, required=("schema", "tests", "reward"))
     if content["schema"] != SCHEMA:
         raise mistake(
@@ -83,7 +85,7 @@ def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
     tests = tuple(_read_test(source, n, entry) for n, entry in enumerate(content["tests"]))
     decisions = tuple(content.get("decisions", (STOP,) if content["reward"].get("kind") == "entropy" else ()))
     if not all(isinstance(y, str) for y in decisions):
-        raise mistake(source, "decisions", f"they are {list(decisions)}; each must be a text; put it in quotes")
+        raise mistake(source, "decisions", f"they are {shown(list(decisions))}; each must be a text; put it in quotes")
     if not tests:
         raise mistake(source, "tests", "it is empty; a problem needs one or more tests; add [[tests]]")
     check_names(source, "tests", [test.name for test in tests])
@@ -135,7 +137,7 @@ def test_from_dict(content: Mapping[str, Any]) -> Test:
 def _read_test(source: str, n: int, entry: Any) -> Test:
     key = f"tests[{n}]"
     if not isinstance(entry, Mapping):
-        raise mistake(source, key, f"it is {entry!r}; a test is a table; write [[tests]] and its fields below")
+        raise mistake(source, key, f"it is {shown(entry)}; a test is a table; write [[tests]] and its fields below")
     check_fields(source, key, entry, _TEST_FIELDS, required=("name",))
     if not (entry.get("on_arrival") or entry.get("available") is False) and "cost" not in entry:
         raise mistake(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proband.errors import ProblemFileError
+from proband.errors import LONGEST_SHOWN, ProblemFileError, shown
 
-LARGEST_FLOAT = sys.float_info.max
 NUMBER = (int, float)
 
 Kinds = Mapping[str, type | tuple[type, ...]]
@@ -19,9 +18,9 @@ _TYPE_NAMES = {int: "a whole number", str: "a text", list: "a list", dict: "a ta
 
 def check_names(source: str, key: str, names: Sequence[str]) -> None:
     """Raise unless the names are non-empty and differ."""
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
-        raise mistake(source, key, f"{repeated} appear more than once; names must differ; rename them")
+        raise mistake(source, key, f"{shown(repeated)} appear more than once; names must differ; rename them")
     if any(not name.strip() for name in names):
         raise mistake(source, key, "a name is empty; names are non-empty texts; fill it in")
 
@@ -29,10 +28,13 @@ def check_names(source: str, key: str, names: Sequence[str]) -> None:
 def check_names_in(source: str, key: str, given: Any, known: Sequence[str], what: str) -> None:
     """Raise unless `given` is a table whose keys are known names."""
     if not isinstance(given, Mapping):
-        raise mistake(source, key, f"it is {given!r}; it must be a table of names; write {{ name = ... }}")
+        raise mistake(source, key, f"it is {shown(given)}; it must be a table of names; write {{ name = ... }}")
+    places = set(known)
     for name in given:
-        if name not in known:
-            raise mistake(source, f"{key}.{name}", f"{name!r} is not {what}; known are {', '.join(known)}; correct it")
+        if name not in places:
+            raise mistake(
+                source, f"{key}.{name}", f"{shown(name)} is not {what}; known are {', '.join(known)}; correct it"
+            )
 
 
 def check_fields(
@@ -53,7 +55,7 @@ def check_fields(
         kinds = known[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             wanted = "a number" if isinstance(kinds, tuple) else _TYPE_NAMES[kinds]
-            raise mistake(source, prefix + name, f"it is {value!r}; it must be {wanted}; correct it")
+            raise mistake(source, prefix + name, f"it is {shown(value)}; it must be {wanted}; correct it")
     for name in required:
         if name not in given:
             raise mistake(source, prefix + name, "it is missing; it is required; add it")
@@ -61,4 +63,4 @@ def check_fields(
 
 def mistake(source: str, key: str, text: str) -> ProblemFileError:
     """Return the error for one key of a file."""
-    return ProblemFileError(f"{source}: {key}: {text}")
+    return ProblemFileError(f"{source}: {key[:LONGEST_SHOWN]}: {text}")

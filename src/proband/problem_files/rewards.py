@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from proband.errors import ProblemError
-from proband.problem_files.checking import (
-    LARGEST_FLOAT,
-    NUMBER,
-    Kinds,
-    check_fields,
-    check_names,
-    check_names_in,
-    mistake,
-)
+from proband.errors import ProblemError, shown
+from proband.files import LARGEST_NUMBER, MOST_CELLS, MOST_TARGETS
+from proband.problem_files.checking import NUMBER, Kinds, check_fields, check_names, check_names_in, mistake
 from proband.rewards import Entropy, Match, Piece, Projection, Score, Table, Unstated
 from proband.vocabulary import FloatArray, Reward, Test
 
@@ -80,19 +74,18 @@ def _read_table(source: str, entry: Mapping[str, Any], tests: Sequence[Test], de
     targets = entry["targets"]
     wrong = [target for target in targets if not isinstance(target, str) or target not in by_name]
     if wrong:
-        raise mistake(source, "reward.targets", f"{wrong} are no tests; name tests of {list(by_name)}; correct them")
-    check_names(source, "reward.targets", targets)
-    shape = (*(by_name[target].k for target in targets), len(decisions))
-    utilities = np.full(shape, np.nan)
-    for n, row in enumerate(entry["utilities"]):
-        _fill(
-            source,
-            f"reward.utilities[{n}]",
-            row,
-            [by_name[target] for target in targets],
-            decisions,
-            utilities,
+        raise mistake(
+            source, "reward.targets", f"{shown(wrong)} are no tests; name tests of {list(by_name)}; correct them"
         )
+    check_names(source, "reward.targets", targets)
+    utilities = _empty_table(source, [by_name[target].k for target in targets], len(decisions))
+    places = [{outcome: b for b, outcome in enumerate(by_name[target].names)} for target in targets]
+    rows = [
+        _utilities(source, f"reward.utilities[{n}]", row, dict(zip(targets, places, strict=True)), decisions)
+        for n, row in enumerate(entry["utilities"])
+    ]
+    for index, numbers in reversed(rows):  # an earlier entry covers what a later one covers too
+        utilities[index] = numbers
     if np.isnan(utilities).any():
         cell = np.argwhere(np.isnan(utilities))[0]
         missing = {t: by_name[t].names[b] for t, b in zip(targets, cell[:-1], strict=True)}
@@ -100,37 +93,45 @@ def _read_table(source: str, entry: Mapping[str, Any], tests: Sequence[Test], de
     return Table(targets, utilities)
 
 
-def _fill(
-    source: str, key: str, row: Any, targets: Sequence[Test], decisions: Sequence[str], utilities: FloatArray
-) -> None:
-    """Write one entry into the cells that it covers and that no earlier entry has filled."""
+def _empty_table(source: str, outcomes: list[int], decisions: int) -> FloatArray:
+    cells = math.prod(outcomes) * decisions
+    if len(outcomes) > MOST_TARGETS or cells > MOST_CELLS:
+        raise mistake(
+            source,
+            "reward.targets",
+            f"{len(outcomes)} targets and {decisions} decisions have {shown(cells)} combinations; at most "
+            f"{MOST_TARGETS} targets and {MOST_CELLS:,} combinations are read; name fewer targets",
+        )
+    return np.full((*outcomes, decisions), np.nan)
+
+
+def _utilities(
+    source: str, key: str, row: Any, targets: Mapping[str, Mapping[str, int]], decisions: Sequence[str]
+) -> tuple[tuple[int | slice, ...], list[float]]:
+    """Return the cells that one entry covers, and its numbers."""
     if not isinstance(row, Mapping):
-        raise mistake(source, key, f"it is {row!r}; it must be a table with when and value; write both")
+        raise mistake(source, key, f"it is {shown(row)}; it must be a table with when and value; write both")
     check_fields(source, key, row, _UTILITY_FIELDS, required=("value",))
     when, value = row.get("when", {}), row["value"]
-    check_names_in(source, f"{key}.when", when, [test.name for test in targets], "a target of the reward")
+    check_names_in(source, f"{key}.when", when, list(targets), "a target of the reward")
     check_names_in(source, f"{key}.value", value, decisions, "a decision")
-    index: list[Any] = []
-    for test in targets:
-        if test.name in when and when[test.name] not in test.names:
+    index: list[int | slice] = []
+    for name, places in targets.items():
+        outcome = when.get(name)
+        if name in when and (not isinstance(outcome, str) or outcome not in places):
             raise mistake(
                 source,
-                f"{key}.when.{test.name}",
-                f"it is {when[test.name]!r}; outcomes are {', '.join(test.names)}; choose one",
+                f"{key}.when.{name}",
+                f"it is {shown(outcome)}; outcomes are {', '.join(places)}; choose one",
             )
-        index.append(test.names.index(when[test.name]) if test.name in when else slice(None))
-    numbers = []
-    for decision in decisions:
-        number = value.get(decision)
-        if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST_FLOAT:
-            raise mistake(
-                source,
-                f"{key}.value.{decision}",
-                f"it is {number!r}; it must be a finite number; give the utility",
-            )
-        numbers.append(float(number))
-    cells = utilities[(*index, slice(None))]
-    utilities[(*index, slice(None))] = np.where(np.isnan(cells), np.array(numbers), cells)
+        index.append(slice(None) if outcome is None else places[outcome])
+    return tuple(index), [_utility(source, f"{key}.value.{decision}", value.get(decision)) for decision in decisions]
+
+
+def _utility(source: str, key: str, number: Any) -> float:
+    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST_NUMBER:
+        raise mistake(source, key, f"it is {shown(number)}; it must be a finite number; give the utility")
+    return float(number)
 
 
 def _read_projection(source: str, entry: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str]) -> Reward:
@@ -139,13 +140,13 @@ def _read_projection(source: str, entry: Mapping[str, Any], tests: Sequence[Test
         check_fields(source, f"reward.scores[{n}]", row, _SCORE_FIELDS, required=("name", "weights"))
         check_names_in(source, f"reward.scores[{n}].weights", row["weights"], [test.name for test in tests], "a test")
         scores.append(Score(row["name"], row["weights"], row.get("offset", 0.0), row.get("unit", "")))
-    names = [score.name for score in scores]
+    names, known = [score.name for score in scores], set(decisions)
     for n, row in enumerate(_rows(source, entry, "pieces")):
         key = f"reward.pieces[{n}]"
         check_fields(source, key, row, _PIECE_FIELDS, required=("decision",))
         for part in ("when", "slope", "at"):
             check_names_in(source, f"{key}.{part}", row.get(part, {}), names, "a score")
-        if row["decision"] not in decisions:
+        if row["decision"] not in known:
             raise mistake(
                 source,
                 f"{key}.decision",
@@ -168,7 +169,7 @@ def _rows(source: str, entry: Mapping[str, Any], key: str) -> list[Mapping[str, 
     rows = entry.get(key)
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise mistake(
-            source, f"reward.{key}", f"it is {rows!r}; a projection needs a list of tables; write [[reward.{key}]]"
+            source, f"reward.{key}", f"it is {shown(rows)}; a projection needs a list of tables; write [[reward.{key}]]"
         )
     return list(rows)
 

@@ -1,11 +1,33 @@
-"""Writing TOML: tables of plain values, and lists of them."""
+"""TOML: reading it without trust, and writing tables of plain values, and lists of them."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
+import tomllib
 from collections.abc import Mapping
 from typing import Any
+
+from proband.files import MOST_DOTS, check_plain
+
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_DOTTED = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_DOTS + 1}}}")
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """Return the content of a TOML text; raise ValueError or RecursionError if it is none, or goes too deep.
+
+    The parser keeps every beginning of a dotted key, so that one of 200 kB would take all memory: dots are counted
+    before.
+    """
+    dotted = _DOTTED.search(text)
+    if dotted:
+        line = text.count("\n", 0, dotted.start()) + 1
+        raise ValueError(f"line {line} has a name with more than {MOST_DOTS} dots, the most that is read")
+    content = tomllib.loads(text)
+    check_plain(content)
+    return content
 
 
 def toml(content: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ nothing to decide but to stop, the best policy is a fixed set, and what it leave
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ class Entropy:
 
     def __post_init__(self) -> None:
         number = isinstance(self.scale, int | float) and not isinstance(self.scale, bool)
-        if not number or not math.isfinite(self.scale) or self.scale <= 0:
+        if not number or not 0 < self.scale <= sys.float_info.max:
             raise ProblemError(
                 f"the scale of an entropy reward is {self.scale!r}; what a nat is worth must be finite and above 0; "
                 "give it in the unit of the costs"

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from proband.errors import ProblemError
+from proband.errors import ProblemError, shown
 from proband.piecewise import PiecewiseLinear
 from proband.vocabulary import FloatArray, IntArray, Pooling, Test
 
@@ -156,7 +156,7 @@ class Projection:
         """Raise if tests or decisions do not fit."""
         if not decisions:
             raise ProblemError('decisions are missing; name one or more, such as ("pass", "fail")')
-        names = [test.name for test in tests]
+        names = {test.name: None for test in tests}
         listed = [test.name for test in tests if not test.measured]
         if listed:
             raise ProblemError(
@@ -166,7 +166,7 @@ class Projection:
         for score in self.scores:
             unknown = [name for name in score.weights if name not in names]
             if unknown:
-                raise ProblemError(f"score {score.name!r} weighs {unknown}; tests are {names}; correct the names")
+                raise ProblemError(f"score {score.name!r} weighs {unknown}; tests are {list(names)}; correct the names")
         unknown = sorted({piece.decision for piece in self.pieces} - set(decisions))
         if unknown:
             raise ProblemError(f"pieces are of the decisions {unknown}; decisions are {list(decisions)}; correct them")
@@ -238,17 +238,23 @@ def _cells(knots: FloatArray, interval: tuple[float, float]) -> slice:
 def _number(what: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise ProblemError(f"{what} is {value!r}; it must be a number; correct it")
-    if not math.isfinite(value):
-        raise ProblemError(f"{what} is {value}; it must be finite; correct it")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
+        raise ProblemError(f"{what} is {number}; it must be finite; correct it")
+    return number
 
 
 def _interval(where: str, name: str, given: Sequence[float | None]) -> tuple[float | None, float | None]:
     try:
         low, high = given
         lower, upper = -math.inf if low is None else float(low), math.inf if high is None else float(high)
-    except (TypeError, ValueError) as error:
-        raise ProblemError(f"{where}: when.{name} is {given!r}; it must be [low, high]; give two numbers") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ProblemError(
+            f"{where}: when.{name} is {shown(given)}; it must be [low, high]; give two numbers"
+        ) from error
     if not lower < upper:
         raise ProblemError(f"{where}: when.{name} is {list(given)}; low must be below high; correct the limits")
     return None if math.isinf(lower) else lower, None if math.isinf(upper) else upper

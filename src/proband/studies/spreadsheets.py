@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from proband import tables
-from proband.errors import MissingExtraError, ProbandError, TableError
+from proband.errors import MissingExtraError, ProbandError, TableError, shown
+from proband.files import MOST_ENTRIES, read_bytes
 from proband.problem import Problem
 from proband.studies.events import as_time
 from proband.studies.ledger import Ledger
@@ -89,25 +91,37 @@ def _read_csv(path: str | os.PathLike[str], problem: Problem) -> Records:
 
 
 def _read_parquet(path: str | os.PathLike[str], problem: Problem) -> Records:
-    parquet = _parquet()
-    try:
-        table = parquet.read_table(path)
-    except (OSError, ValueError) as error:  # pyarrow's own errors are among these
-        raise TableError(f"{path}: it cannot be read as Parquet ({error}); check the path, or save it again") from error
-    names = [test.name for test in problem.tests]
-    if sorted(table.column_names) != sorted(names):
-        raise TableError(
-            f"{path}: its columns are {table.column_names}; they must be {names}; rename, add (empty where never run) "
-            "or drop"
-        )
-    rows = np.full((table.num_rows, problem.d), np.nan)
-    for j, name in enumerate(names):
-        for n, cell in enumerate(table.column(name).to_pylist()):
+    columns = _parquet_columns(path, [test.name for test in problem.tests])
+    rows = np.full((len(columns[0]), problem.d), np.nan)
+    for j, column in enumerate(columns):
+        for n, cell in enumerate(column):
             if cell is not None and cell == cell:  # noqa: PLR0124 (NaN)
                 rows[n, j] = _number(path, problem, j, n, cell)
     if not len(rows) or np.isnan(rows).all():
         raise TableError(f"{path}: every entry is missing; records need at least one outcome; fill the table")
     return Records(rows)
+
+
+def _parquet_columns(path: str | os.PathLike[str], names: list[str]) -> list[list[Any]]:
+    """Return the columns of a table by name; how long they are is looked at before they are read."""
+    parquet = _parquet()
+    try:
+        with parquet.ParquetFile(io.BytesIO(read_bytes(path, TableError))) as file:
+            entries = file.metadata.num_rows * file.metadata.num_columns
+            if entries > MOST_ENTRIES:
+                raise TableError(f"{path}: it has {entries:,} entries; at most {MOST_ENTRIES:,} are read; split it")
+            found = file.schema_arrow.names
+            if sorted(found) != sorted(names):
+                raise TableError(
+                    f"{path}: its columns are {shown(found)}; they must be {names}; rename, add (empty where never run) "
+                    "or drop"
+                )
+            table = file.read()
+            return [table.column(name).to_pylist() for name in names]
+    except TableError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, NotImplementedError) as error:  # pyarrow's are among these
+        raise TableError(f"{path}: it cannot be read as Parquet ({error}); save it again") from error
 
 
 def _number(path: str | os.PathLike[str], problem: Problem, j: int, n: int, cell: object) -> float:
