@@ -209,3 +209,21 @@ def test_huge_products_of_outcomes_are_no_trouble() -> None:
 
 def _stream(n: int) -> np.ndarray:
     return np.random.default_rng(9).choice(len(LAW), size=n, p=LAW.probabilities)
+
+
+def test_doubling_explores_more_than_it_would_if_it_knew_the_horizon() -> None:
+    """The paper says that both explore equally long on its instance with d = 10 and T = 2^20."""
+    problem = Problem([Test(f"x{i}", 0.05) for i in range(10)], (), Match())
+    horizon, explored = 2**20, 0
+    agent = Doubling(lambda length: ExploreThenCommit(problem, horizon=length))
+    left, rng = horizon, np.random.default_rng(0)
+    while left:
+        n = min(agent.commitment, left)
+        everything = isinstance(agent.policy(), FixedSet)
+        explored += n * everything
+        rows = rng.integers(0, 2, size=(8, 10)) if everything else np.full((1, 10), np.nan)
+        counts = [n - 7, *[1] * 7] if everything and n > 7 else [n, *[0] * (len(rows) - 1)]
+        agent.learn(Records(rows, counts))
+        left -= n
+    assert ExploreThenCommit(problem, horizon=horizon).exploration == 104_031
+    assert explored == 176_383

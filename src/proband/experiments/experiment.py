@@ -111,7 +111,7 @@ class Experiment:
     sweeps : mapping of str to tuple
         Values that are tried of one parameter while all others keep theirs.
     baselines : tuple of str
-        Agents that the others are compared with, the first one in the figures too.
+        Agents that the others are compared with, the first one in the figures too; none where there is one agent only.
     shared : frozenset of str
         Parameters across which a replication keeps its instance and its stream of subjects; with other values of
         all other parameters everything is drawn anew.
@@ -122,6 +122,8 @@ class Experiment:
         regret of a simulation.
     quantity : str
         What is reported.
+    plain : bool
+        Whether its figure is that of the paper: the mean and its band, and nothing else.
 
     Examples
     --------
@@ -147,6 +149,7 @@ class Experiment:
     per_doubling: int = 4
     measure: Measure | None = None
     quantity: str = "regret"
+    plain: bool = False
 
     def points(self) -> list[Point]:
         """Return the main point, with every parameter's default, and after it those of the sweeps."""

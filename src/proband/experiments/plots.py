@@ -10,7 +10,7 @@ import numpy as np
 from proband.experiments.experiment import HORIZON, Experiment
 from proband.experiments.summary import along, compare, fit_slope, regrets_along, sweeps, trajectories
 from proband.experiments.tidy import TidyTable
-from proband.figures import Curve, Words, draw_regret, draw_sweep, save_figure
+from proband.figures import Curve, Words, draw_mean, draw_regret, draw_sweep, save_figure
 from proband.vocabulary import FloatArray
 
 MEASURE_NAMES = {"pseudo_regret": "pseudo-regret", "realised_regret": "realised regret"}
@@ -25,7 +25,8 @@ def plot(
     """Write the figures of a table: regret against subjects, and one for each sweep; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / f"{stem}regret.png"]
-    save_figure(draw_regret(*_over_time(table, experiment, measure)), written[0])
+    regrets, ratios, words = _over_time(table, experiment, measure)
+    save_figure(draw_mean(regrets, words) if experiment.plain else draw_regret(regrets, ratios, words), written[0])
     for parameter in sweeps(table):
         written.append(folder / f"{stem}by-{parameter}.png")
         save_figure(draw_sweep(*_over_parameter(table, experiment, parameter, measure)), written[-1])
@@ -43,8 +44,8 @@ def _over_time(table: TidyTable, experiment: Experiment, measure: str) -> tuple[
         slope = fit_slope(t[late], values[:, late])
         regrets.append(Curve(agent, t, values.mean(axis=0), _sd(values), f"{slope.slope:.2f}"))
         ratios.append(_ratio(agent, t, values, reference))
-    note = f"Slopes are fitted over the last factor {LAST_FACTOR:,} of t."
-    subtitle = f"{_setting(table, experiment, measure, '')} {note}"
+    note = "" if experiment.plain else f" Slopes are fitted over the last factor {LAST_FACTOR:,} of t."
+    subtitle = f"{_setting(table, experiment, measure, '')}{note}"
     return regrets, ratios, Words(experiment.title, subtitle, baseline, quantity=experiment.quantity)
 
 

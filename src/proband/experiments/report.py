@@ -182,11 +182,16 @@ def number(value: float) -> str:
 def _explanation(experiment: Experiment, summaries: Sequence[Summary]) -> str:
     if experiment.measure is not None:
         return f"{experiment.quantity.capitalize()} after T rounds, and its ratio to that of the baselines."
-    return (
+    numbers = (
         f"Cumulative pseudo-regret after T subjects over {summaries[0].replications} replications: mean, its "
-        f"standard error, standard deviation. Then, for {' and '.join(experiment.baselines)}: the ratio of the mean "
-        "regrets, the median and the standard deviation over instances of the ratio on the same instance, and on how "
-        "many instances the agent's regret was the smaller one."
+        "standard error, standard deviation."
+    )
+    if not experiment.baselines:
+        return numbers
+    return (
+        f"{numbers} Then, for {' and '.join(experiment.baselines)}: the ratio of the mean regrets, the median and the "
+        "standard deviation over replications of the ratio on the same instance, and in how many replications the "
+        "agent's regret was the smaller one."
     )
 
 

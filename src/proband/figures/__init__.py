@@ -3,7 +3,7 @@
 from proband.figures.canvas import save_figure
 from proband.figures.demo import DemoCurves, draw_demo
 from proband.figures.regions import draw_regions
-from proband.figures.regret import Curve, Words, draw_regret, draw_sweep
+from proband.figures.regret import Curve, Words, draw_mean, draw_regret, draw_sweep
 from proband.figures.sets import draw_chosen, draw_map, draw_sizes
 from proband.figures.study import study_report
 from proband.figures.tree import draw_tree, save_tree
@@ -15,6 +15,7 @@ __all__ = [
     "draw_chosen",
     "draw_demo",
     "draw_map",
+    "draw_mean",
     "draw_regions",
     "draw_regret",
     "draw_sizes",

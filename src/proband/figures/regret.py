@@ -77,16 +77,9 @@ def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words)
     """
     figure = _figure(15.5, words)
     linear, logarithmic, relative = figure.subplots(1, 3)
+    _draw_linear(linear, regrets, words)
     for n, curve in enumerate(regrets):
-        _draw(linear, curve, n)
         _draw(logarithmic, curve, n)
-    heading = "Cumulative regret" if words.quantity == "regret" else words.quantity.capitalize()
-    _finish(linear, f"{heading}: mean ± sd", "subjects t (thousands)", words.quantity)
-    linear.xaxis.set_major_formatter(lambda x, _: f"{x / 1000:,.0f}")
-    linear.yaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
-    linear.set_xlim(0, max(curve.x[-1] for curve in regrets))
-    linear.set_ylim(0)
-    _label_ends(linear, regrets)
     _finish(logarithmic, "In logarithms, with fitted slopes", "subjects t", words.quantity)
     _logarithmic(logarithmic, regrets)
     _draw_ratios(relative, ratios, words)
@@ -100,6 +93,21 @@ def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words)
     for axes in (logarithmic, relative):
         axes.set_xlim(FEWEST if last > 4 * FEWEST else 1, last)
     _label_ends(relative, ratios)
+    return figure
+
+
+def draw_mean(regrets: Sequence[Curve], words: Words) -> Figure:
+    """Draw cumulative regret against subjects, as the paper does: mean and band on linear axes.
+
+    Examples
+    --------
+    >>> t = np.array([1.0, 10.0, 100.0])
+    >>> curve = Curve("explore-then-commit", t, t**0.5, 0.1 * t**0.5)
+    >>> len(draw_mean([curve], Words("Title", "subtitle", "explore-then-commit")).axes)
+    1
+    """
+    figure = _figure(7.6, words)
+    _draw_linear(figure.subplots(), regrets, words)
     return figure
 
 
@@ -135,6 +143,19 @@ def _figure(width: float, words: Words) -> Figure:
     figure.text(0.012, 0.955, words.title, size=13, weight="bold", color=INK, va="center")
     figure.text(0.012, 0.905, words.subtitle, size=SMALL + 0.5, color=INK, va="center")
     return figure
+
+
+def _draw_linear(axes: Axes, regrets: Sequence[Curve], words: Words) -> None:
+    """Draw means and bands on linear axes."""
+    for n, curve in enumerate(regrets):
+        _draw(axes, curve, n)
+    heading = "Cumulative regret" if words.quantity == "regret" else words.quantity.capitalize()
+    _finish(axes, f"{heading}: mean ± sd", "subjects t (thousands)", words.quantity)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x / 1000:,.0f}")
+    axes.yaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
+    axes.set_xlim(0, max(curve.x[-1] for curve in regrets))
+    axes.set_ylim(0)
+    _label_ends(axes, regrets)
 
 
 def _draw(axes: Axes, curve: Curve, n: int, *, marker: str = "") -> None:

@@ -5,7 +5,8 @@ testing is best and brings (1 + ε)/2; yet only testing, which loses more than 1
 ε = T^(-1/3) the regret is Ω(T^(2/3)).
 
 **Many states.** A second, free test takes |P|/2 values with equal probability; given each value, the label follows one
-of the two laws above. Each value is a lower bound of its own: Ω(|P|^(1/3) T^(2/3)).
+of the two laws above. Each value is a lower bound of its own: Ω(|P|^(1/3) T^(2/3)) for T ≳ |P| (``docs/paper.md`` has
+the proof; the printed one has a gap).
 """
 
 from __future__ import annotations

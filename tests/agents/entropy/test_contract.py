@@ -21,6 +21,7 @@ AGENTS: dict[str, Callable[[Problem, int], Any]] = {
     "thrifty, no horizon": lambda problem, horizon: Thrifty(problem),
     "elimination": lambda problem, horizon: Elimination(problem, sigma=10.0, c=1e8),
     "elimination, few looks": lambda problem, horizon: Elimination(problem, sigma=10.0, c=1e8, growth=0.2),
+    "elimination, as printed": lambda problem, horizon: Elimination(problem, sigma=10.0, c=1e8, as_printed=True),
     "explore-then-commit": lambda problem, horizon: EntropyExploreThenCommit(problem, horizon=horizon),
 }
 

@@ -1,4 +1,4 @@
-"""Algorithm 4 of the paper, as it is printed: iterative elimination of candidate sets.
+"""Algorithm 4 of the paper, line by line: iterative elimination of candidate sets.
 
 C is the set of all subsets of [d]. In round t, with Q the pairs (i, j) that some candidate holds (a test is a pair with
 itself: its variance is needed too):
@@ -9,10 +9,14 @@ itself: its variance is needed too):
 * with U(t) = 8σ·max{ d³·√(L/(c·t)), d⁴·L/(c·t) }, L = ln(π²d²t²/δ), once U(t) ≤ 1 every candidate whose estimated
   reward plus λ·U(t) is at most the largest one is eliminated.
 
-The text has two rules: λ·U in the algorithm and 2·U in the prose. Lemma 6 bounds the error of log det by U, that of a
-reward by λU/2, and that of a difference by λU: the algorithm's rule is the consistent one, and is used. The text does
-not say what happens to a candidate whose Σ̂[S,S], estimated entry by entry, is not positive definite: it stays, and is
-not the best. With group costs the rule is unchanged, for the cost of a candidate is known.
+In print the covariance is updated before the set of round t is measured and used after it: Σ̂ holds the rounds before t
+beside the width U(t). By default round t counts too: the prose tests first and then eliminates, and U(t) counts t
+rounds. `as_printed` leaves it out, so that what is known is one round behind.
+
+The text has two rules: λ·U in the algorithm and 2·U in the prose. The last lemma before Theorem 5 bounds the error of
+log det by U, that of a reward by λU/2, and that of a difference by λU: the algorithm's rule is the consistent one, and
+is used. The text does not say what happens to a candidate whose Σ̂[S,S], estimated entry by entry, is not positive
+definite: it stays, and is not the best. With group costs the rule is unchanged, for the cost of a candidate is known.
 
 σ is the condition number of Σ (or a bound) and c the "universal constant" of Bernstein's inequality, which the text
 never names. With c = 1 and d = 15 the width is above 1 for some 10^14 rounds, and nothing is ever eliminated.
@@ -58,6 +62,8 @@ class Elimination(SetAgent):
         T. If nothing can be eliminated within it, an :class:`AgentWarning` is issued.
     growth : float, default 0
         Above 0: eliminate only when the number of rounds has grown by this share. The paper eliminates in every round.
+    as_printed : bool, default False
+        In round t, eliminate with the covariance of the rounds before it.
 
     Attributes
     ----------
@@ -85,6 +91,7 @@ class Elimination(SetAgent):
         c: float = 1.0,
         horizon: int | None = None,
         growth: float = 0.0,
+        as_printed: bool = False,
     ) -> None:
         super().__init__(problem)
         d = problem.d
@@ -98,6 +105,7 @@ class Elimination(SetAgent):
         self.sigma, self.delta = float(sigma), checked_share("delta", delta)
         self.c = checked_positive("c", c)
         self.growth = checked_positive("growth", growth, zero=True)
+        self.as_printed = as_printed
         self.first_elimination = self._first_elimination()
         if horizon is not None and not self.can_eliminate(horizon):
             warnings.warn(self._caution, AgentWarning, stacklevel=2)
@@ -128,17 +136,20 @@ class Elimination(SetAgent):
 
     def absorb(self, rows: FloatArray, counts: IntArray) -> int:
         """Update pairs and their covariances, eliminate, and choose the next set."""
+        before = self._covariance()
         seen = ~np.isnan(rows)
         known = np.where(seen, rows, 0.0)
         self.pairs += (seen * counts[:, None]).T @ seen
         self.sums += (known * counts[:, None]).T @ known
         if self.t >= self._next_check and len(self.candidates) > 1:
             self._next_check = self.t + max(1, math.floor(self.growth * self.t))
-            self._eliminate()
+            self._eliminate(before if self.as_printed else self._covariance())
         return self._choose()
 
-    def _eliminate(self) -> None:
-        covariance = np.where(self.pairs > 0, self.sums / np.maximum(self.pairs, 1), 0.0)
+    def _covariance(self) -> FloatArray:
+        return np.where(self.pairs > 0, self.sums / np.maximum(self.pairs, 1), 0.0)
+
+    def _eliminate(self, covariance: FloatArray) -> None:
         candidate_rewards(covariance, self._paid, self.scale, self._before, self._rewards, self._given)
         if drop_candidates(self._rewards, self.candidates, self._alive, self.scale * self.width(self.t)):
             self._list_candidates()
@@ -154,6 +165,8 @@ class Elimination(SetAgent):
         if len(self.candidates) == 1:
             return FOREVER
         until, members = max(1, self._next_check - self.t), np.array(self.tested, dtype=np.int64)
+        if self.as_printed and until > 1:  # the round of the elimination is a block of its own, for it does not count
+            until -= 1
         if until == 1 or (self._largest[self._largest >= 0] == chosen).all():
             return until
         pairs, rounds = self.pairs.copy(), 1

@@ -3,13 +3,13 @@
 N = ⌊σ² T^(2/3)⌋ with σ the condition number of the covariance; the regret is Õ(d σ² T^(2/3)) (Theorem 4), where σ is
 given. The paper's covariance is not centred beside an estimated mean; here it is.
 
-σ is rarely known. By default it is estimated, and then nothing is proved. As σ ≥ 1, the first ⌊T^(2/3)⌋ subjects are
-explored in any case: they are the *pilot*. From them σ is estimated once, as the condition number of the
-*correlations*: measuring a test in other units changes the covariance's condition number and nothing else, so the
-theorem holds with the smallest of them, and correlations are a choice that no unit spoils. Redundant tests are left
-out, as in the paper. The estimate tends to be too large, and it counts as infinite where the pilot has no more rows
-than there are tests: an estimated N is capped at half of the horizon, or at the pilot if that is longer; a given σ at
-the whole of it.
+σ is rarely known. By default it is estimated, and then no rate is proved (with 1 given there is one, whatever σ:
+``docs/paper.md``). As σ ≥ 1, the first ⌊T^(2/3)⌋ subjects are explored in any case: they are the *pilot*. From them σ
+is estimated once, as the condition number of the *correlations*: measuring a test in other units changes the
+covariance's condition number and nothing else, so the theorem holds with the smallest of them, and correlations are a
+choice that no unit spoils. Redundant tests are left out, as in the paper. The estimate tends to be too large, and it
+counts as infinite where the pilot has no more rows than there are tests: an estimated N is capped at half of the
+horizon, or at the pilot if that is longer; a given σ at the whole of it.
 """
 
 from __future__ import annotations

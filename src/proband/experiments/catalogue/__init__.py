@@ -9,6 +9,7 @@ from proband.experiments.catalogue.lower_bound_single import LOWER_BOUND_SINGLE
 from proband.experiments.catalogue.missing_data import MISSING_DATA
 from proband.experiments.catalogue.near_ties import NEAR_TIES
 from proband.experiments.catalogue.paper_discrete import PAPER_DISCRETE
+from proband.experiments.catalogue.paper_figures import FIGURE_DISCRETE, FIGURE_ENTROPY
 from proband.experiments.experiment import Experiment
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -24,6 +25,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     "entropy-widths": ENTROPY_WIDTHS,
     "entropy-large": ENTROPY_LARGE,
     "entropy-near-ties": NEAR_TIES,
+    "figure-discrete": FIGURE_DISCRETE,
+    "figure-entropy": FIGURE_ENTROPY,
 }
 """Name to experiment."""
 

@@ -1,7 +1,8 @@
 """The paper's first experiment: Explore-Then-Commit with known T against the doubling trick, with our agents beside.
 
 d = 10 binary tests, P drawn from a Pareto law over the 1,024 outcome vectors, f = 1{x = y}, T = 2^20, five
-replications, cumulative regret with mean and standard deviation. The paper does not state the costs: here 0.05 a
+replications, cumulative regret with mean and standard deviation; an instance for each replication, where the paper has
+one instance for all (``figure-discrete``). The paper does not state the costs: here 0.05 a
 test, with 0.02, 0.1 and uniform(0, 0.1) as variants (``--set costs=0.02``; ``--set costs=uniform``).
 """
 
@@ -47,7 +48,8 @@ PAPER_DISCRETE = Experiment(
     name="paper-discrete",
     title="The paper's discrete experiment",
     shows="Cumulative regret of Explore-Then-Commit, which knows T, and of the doubling trick on random instances "
-    "with d = 10 tests (the paper's first figure), and of agents that learn from every subject.",
+    "with d = 10 tests, one for each replication (the paper's Figure 5 has one for all: figure-discrete), and of "
+    "agents that learn from every subject.",
     instance=draw_instance,
     agents=registered(LEARNERS),
     horizon=2**20,
