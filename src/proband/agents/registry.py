@@ -188,13 +188,15 @@ AGENTS: dict[str, Kinds] = {
         Kinds(
             "leaf-completion",
             {
-                LISTED: lambda setting: LeafCompletion(setting.problem, seed=setting.seed),
-                SCORES: lambda setting: GaussianLeafCompletion(setting.problem, seed=setting.seed),
+                LISTED: lambda setting: LeafCompletion(setting.problem, seed=setting.seed, horizon=setting.horizon),
+                SCORES: lambda setting: GaussianLeafCompletion(
+                    setting.problem, seed=setting.seed, horizon=setting.horizon
+                ),
             },
         ),
         Kinds(
             "safe-leaf-completion",
-            {LISTED: lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed)},
+            {LISTED: lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed, horizon=setting.horizon)},
         ),
         Kinds("elimination", {SETS: _elimination}),
         Kinds("certified", {SETS: lambda setting: Certified(setting.problem)}),

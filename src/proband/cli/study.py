@@ -60,7 +60,7 @@ def create_command(
         str | None, typer.Option("--agent", metavar="NAME", help=f"Who learns: {', '.join(AGENTS)}.")
     ] = None,
     horizon: Annotated[
-        int | None, typer.Option("--horizon", min=1, metavar="T", help="Number of subjects, for agents that need it.")
+        int | None, typer.Option("--horizon", min=1, metavar="T", help="Number of subjects, for agents that use it.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Of coins and draws.")] = 0,
     store: StoreOption = DEFAULT_STORE,
