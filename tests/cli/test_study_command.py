@@ -14,6 +14,7 @@ import pytest
 import typer
 
 from proband.cli.app import app
+from proband.studies import Study
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(app).commands["study"].commands  # type: ignore[attr-defined]
@@ -61,6 +62,23 @@ def test_a_subject_from_arrival_to_decision(study) -> None:
     content = study("show", "bolts", "--json").json
     assert content["decisions"] == {"fail": 1}
     assert content["drift"]["alarm"] is False
+
+
+def test_what_an_agent_needs_can_be_told(run) -> None:
+    missing = run("study", "create", "paper-entropy", "--name", "e", "--agent", "elimination")
+    assert missing.status == 2
+    assert "--condition-number" in missing.err
+    told = ("--agent", "elimination", "--condition-number", "40")
+    assert run("study", "create", "paper-entropy", "--name", "e", *told, "--json").json["agent"] == "elimination"
+    assert run("study", "create", "bolts", "--name", "b", "--horizon", "500").status == 0
+    with Study.open("e", replan="never") as sites, Study.open("b", replan="never") as bolts:
+        assert next(sites.events()).data["condition_number"] == 40.0
+        assert next(bolts.events()).data["horizon"] == 500
+    wrong = run(
+        "study", "create", "paper-entropy", "--name", "f", "--agent", "elimination", "--condition-number", "0.5"
+    )
+    assert wrong.status == 2
+    assert "1 or more" in wrong.err
 
 
 def test_amending(study) -> None:

@@ -147,7 +147,8 @@ def _doubling(explore: Builder, *, keep: bool) -> Builder:
 def _elimination(setting: Setting) -> Agent:
     if setting.condition_number is None:
         raise AgentError(
-            "elimination needs the condition number of the covariance and got none; give it, or use thrifty"
+            "elimination needs the condition number of the covariance and got none; give it (--condition-number on the "
+            "command line), or use thrifty"
         )
     return Elimination(setting.problem, sigma=setting.condition_number, horizon=setting.horizon)
 

@@ -62,6 +62,14 @@ def create_command(
     horizon: Annotated[
         int | None, typer.Option("--horizon", min=1, metavar="T", help="Number of subjects, for agents that use it.")
     ] = None,
+    condition_number: Annotated[
+        float | None,
+        typer.Option(
+            "--condition-number",
+            metavar="SIGMA",
+            help="Of the covariance of measured tests: elimination needs it, explore-then-commit uses it.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Of coins and draws.")] = 0,
     store: StoreOption = DEFAULT_STORE,
     station: StationOption = None,
@@ -76,8 +84,8 @@ def create_command(
     """
     task, _ = inputs.load_problem(problem)
     with Study.create(
-        task, name=name, agent=agent, store=store, seed=seed, horizon=horizon, station=station, actor=actor,
-        replan="never",
+        task, name=name, agent=agent, store=store, seed=seed, horizon=horizon, condition_number=condition_number,
+        station=station, actor=actor, replan="never",
     ) as study:  # fmt: skip
         found = {"study": study.name, "agent": study.summary(exploration=False).agent, "store": study.store.url}
     if as_json:
