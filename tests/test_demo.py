@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -161,3 +162,17 @@ def test_the_show_ends_with_its_files(tmp_path: Path) -> None:
     assert all(f"{name} " in shown for name in NAMES)
     assert "bolt 501:" in shown
     assert "an illustration, not a measurement" in shown
+
+
+def test_without_matplotlib_it_says_so_first_and_writes_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    screen = io.StringIO()
+    show(tmp_path / "out", subjects=500, console=Console(file=screen, width=120))
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.md"]
+    assert "demo.png" not in (tmp_path / "out" / "report.md").read_text()
+    shown = screen.getvalue()
+    assert shown.index('pip install "proband[figures]"') < shown.index("explore-then-commit")
+    assert "report.md" in shown
+    assert "demo.png" not in shown

@@ -63,6 +63,16 @@ def test_every_kind_of_problem_has_its_agents(kind: str) -> None:
             AGENTS[name](Setting(problem, horizon=100))
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("leaf-completion", LISTED), ("leaf-completion", SCORES), ("safe-leaf-completion", LISTED), ("thrifty", SETS)],
+)
+def test_agents_that_use_the_horizon_are_told_it_by_name(name: str, kind: str) -> None:
+    problem = {LISTED: bolts, SCORES: bolts_measured, SETS: monitoring_network}[kind]().problem
+    assert AGENTS[name](Setting(problem, horizon=100)).horizon == 100  # type: ignore[attr-defined]
+    assert AGENTS[name](Setting(problem)).horizon is None  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("name", AGENTS)
 def test_every_agent_is_documented(name: str) -> None:
     assert f"| `{name}` |" in DOCUMENT.read_text(encoding="utf-8")

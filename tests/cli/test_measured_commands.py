@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proband import plan
+from proband import Problem, plan
 from proband.instances import bolts_measured, monitoring_network
+from proband.rewards import Entropy
 
 
 @pytest.fixture
@@ -118,6 +119,17 @@ class TestSensors:
         assert Path("sizes.png").exists()
         assert "8 of 24 sites are worth their costs" in run("sensors", "network").out
 
+    def test_a_nat_is_worth_what_is_said(self, run) -> None:
+        instance = monitoring_network()
+        assert run("sensors", "network", "--scale", "0.1", "--json").json["chosen"] == []
+        for costs in ((), ("--costs", "3")):
+            once = run("sensors", "network", *costs, "--json").json
+            much = run("sensors", "network", *costs, "--scale", "3", "--json").json
+            assert set(once["chosen"]) < set(much["chosen"])
+        problem = Problem(instance.problem.tests, instance.problem.decisions, Entropy(3.0))
+        best = plan(problem, instance.distribution)
+        assert run("sensors", "network", "--scale", "3", "--json").json["value"] == pytest.approx(best.value)
+
     def test_sizes_and_forced_sites(self, run) -> None:
         several = run(
             "sensors", "network", "--size", "2-4", "--include", "site 1", "--exclude", "site 4", "--json"
@@ -147,6 +159,10 @@ class TestSensors:
             (("sensors", "c.npy", "--costs", "-1"), "cost is -1"),
             (("sensors", "c.npy", "--costs", "nowhere.csv"), "cannot be read"),
             (("sensors", "c.npy", "--costs", "1", "--scale", "-2"), "above 0"),
+            (("sensors", "network", "--scale", "nan"), "above 0"),
+            (("sensors", "network", "--size", "3", "--scale", "2"), "--size leaves costs aside"),
+            (("sensors", "c.npy", "--size", "2", "--costs", "1"), "--size leaves costs aside"),
+            (("sensors", "network", "--records"), "--records is about a table"),
             (("sensors", "c.npy", "--size", "9"), "there are 3 sites"),
             (("sensors", "c.npy", "--size", "many"), "a range such as"),
             (("sensors", "c.npy", "--costs", "1", "--include", "x"), "site 'x' does not exist"),

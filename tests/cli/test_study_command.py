@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 import typer
 
+from proband import Study, plan
 from proband.cli.app import app
+from proband.figures.study import MOST_NODES, study_report
+from proband.instances import paper_example
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
 COMMANDS = typer.main.get_command(app).commands["study"].commands  # type: ignore[attr-defined]
@@ -63,6 +66,23 @@ def test_a_subject_from_arrival_to_decision(study) -> None:
     assert content["drift"]["alarm"] is False
 
 
+def test_what_an_agent_needs_can_be_told(run) -> None:
+    missing = run("study", "create", "paper-entropy", "--name", "e", "--agent", "elimination")
+    assert missing.status == 2
+    assert "--condition-number" in missing.err
+    told = ("--agent", "elimination", "--condition-number", "40")
+    assert run("study", "create", "paper-entropy", "--name", "e", *told, "--json").json["agent"] == "elimination"
+    assert run("study", "create", "bolts", "--name", "b", "--horizon", "500").status == 0
+    with Study.open("e", replan="never") as sites, Study.open("b", replan="never") as bolts:
+        assert next(sites.events()).data["condition_number"] == 40.0
+        assert next(bolts.events()).data["horizon"] == 500
+    wrong = run(
+        "study", "create", "paper-entropy", "--name", "f", "--agent", "elimination", "--condition-number", "0.5"
+    )
+    assert wrong.status == 2
+    assert "1 or more" in wrong.err
+
+
 def test_amending(study) -> None:
     treat(study, "a")
     treat(study, "b")
@@ -108,6 +128,19 @@ def test_spreadsheets_in_and_out(study, run, tmp_path: Path) -> None:
     assert study("verify", "bolts", "--store", "sqlite:///copy.db", "--export", "bolts.jsonl").status == 0
 
 
+def test_a_copy_under_another_name_is_refused_before_anything_is_written(study) -> None:
+    treat(study, "a")
+    assert study("export", "bolts", "all.jsonl").status == 0
+    refused = study("import", "copy", "all.jsonl", "--store", "sqlite:///copy.db")
+    assert refused.status == 2
+    assert "it holds the study 'bolts', not 'copy'" in refused.err
+    assert not Path("copy.db").exists()
+    remedy = refused.err.partition("write proband ")[2].partition(",")[0].split()
+    assert remedy == ["study", "import", "bolts", "all.jsonl"]
+    assert study(*remedy[1:], "--store", "sqlite:///copy.db").status == 0
+    assert "there is no study" not in refused.err
+
+
 def test_tampering_is_found(study) -> None:
     treat(study, "a")
     looked = study("verify", "bolts", "--json").json
@@ -130,6 +163,25 @@ def test_a_report_is_one_file(study, run) -> None:
     assert "Cost per subject over time" in text
     assert "http" not in text.replace("http://www.w3.org", "")
     assert study("report", "bolts", "--out", "r.pdf").status == 2
+
+
+@pytest.mark.parametrize("command", [("show",), ("show", "--json"), ("report",)])
+def test_drift_is_worked_out_once(study, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    treat(study, "a")
+    looks, drift = [], Study.drift
+    monkeypatch.setattr(Study, "drift", lambda self, **options: looks.append(1) or drift(self, **options))
+    assert study(command[0], "bolts", *command[1:]).status == 0
+    assert len(looks) == 1
+
+
+def test_a_tree_that_is_too_large_for_the_report_comes_with_a_way_to_see_it() -> None:
+    instance = paper_example()
+    tree = plan(instance.problem, instance.distribution).tree()
+    assert sum(1 for _ in tree.nodes()) > MOST_NODES
+    with Study.create(instance.problem, store="memory:") as live:
+        text = study_report(live.summary(), tree=tree)
+    assert "<code>proband.Study.tree</code> returns it, cut" in text
+    assert "study show" not in text
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,20 @@ def test_it_changes_with_what_results_depend_on_and_with_nothing_else(tmp_path: 
     assert len(before) == len(FINGERPRINT)
     (copy / "cli" / "app.py").write_text("")
     (copy / "experiments" / "report.py").write_text("")
+    (copy / "agents" / "__pycache__").mkdir()
+    (copy / "agents" / "__pycache__" / "doubling.cpython-311.pyc").write_text("")
     assert fingerprint(copy) == before
-    with (copy / "agents" / "doubling.py").open("a") as file:
-        file.write("\n")
-    assert fingerprint(copy) != before
+    seen = {before}
+    for part in (
+        "agents/doubling.py",
+        "instances/problems/bolts.toml",
+        "planners/gpu_kernel.cu",
+        "problem_files/toml.py",
+    ):
+        with (copy / part).open("a") as file:
+            file.write("\n")
+        assert fingerprint(copy) not in seen
+        seen.add(fingerprint(copy))
 
 
 def test_every_part_exists() -> None:

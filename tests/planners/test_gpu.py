@@ -54,7 +54,7 @@ def test_it_would_not_keep_it_without_saying_so() -> None:
         made.error, made.bound = 0.0, made.value
         return made
 
-    with pytest.raises(AssertionError, match=r"instance 1: the plan.s value is 1\.88015"):
+    with pytest.raises(AssertionError, match=r"instance 1: the plan's value is 1\.88015"):
         check_planner(silent, np.random.default_rng(11), instances=25)
 
 

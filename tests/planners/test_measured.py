@@ -14,6 +14,7 @@ from proband.planners import DiscretePlan
 from proband.planners.arrays import prices_of
 from proband.planners.files import holds_plan, load_plan, save_plan
 from proband.planners.gaussian.plan import GaussianPlan
+from proband.planners.options import Standing
 from proband.planners.subset import enumerate_values
 from proband.planners.subset.planner import SubsetPlan
 from proband.policies import DecideNow, FixedSet, follow, test_everything
@@ -185,6 +186,14 @@ def test_the_best_set_is_that_of_enumeration(seed: int) -> None:
     assert max(gains) <= 1e-12
     why = best.explain(instance.problem.state())
     assert why.alternatives[0].loss == 0
+
+
+def test_the_search_for_a_set_is_told_of_and_ends_at_the_tolerance(set_plan: SubsetPlan) -> None:
+    problem, law = set_plan.problem, set_plan.distribution
+    told: list[Standing] = []
+    best = plan(problem, law, progress=told.append)
+    assert (told[-1].value, told[-1].bound) == (pytest.approx(best.value), pytest.approx(best.bound))
+    assert best.gap < 1e-9 < plan(problem, law, tolerance=2.0).gap <= 2.0
 
 
 def test_groups_make_sets_cheaper() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from proband import Discrete, Problem, Test, evaluate, plan
+from proband.errors import PlanError
 from proband.planners.sparse import Limits, SparsePlan, solve_support
 from proband.rewards import Table
 from proband.testing import random_distribution, random_problem
@@ -239,6 +240,22 @@ def test_many_tests_choose_the_search() -> None:
     assert made.method == "sparse"
     assert "would not fit" in made.explain_choice
     assert made.explain(problem.state()).alternatives
+
+
+def grouped(groups: int, members: int) -> tuple[Problem, Discrete]:
+    tests = [Test(f"{g}.{j}", 0.1, group=f"g{g}", group_cost=0.05) for g in range(groups) for j in range(members)]
+    rows = np.random.default_rng(0).integers(0, 2, size=(30, len(tests))).astype(np.float64)
+    reward = Table(["0.0"], [[1.0, 0.0], [0.0, 1.0]])
+    return Problem(tests, ["y", "z"], reward), Discrete.from_weights(rows, np.ones(30))
+
+
+def test_more_groups_than_it_can_tell_apart_are_refused_with_a_remedy() -> None:
+    problem, law = grouped(64, 2)
+    with pytest.raises(PlanError, match=r'64 groups .* 63 at most .* use method="lookahead"'):
+        plan(problem, law)
+    assert plan(problem, law, method="lookahead").value == pytest.approx(0.9)
+    assert plan(*grouped(63, 2), time_limit=1.0).value == pytest.approx(0.9)
+    assert plan(*grouped(64, 1)).value == pytest.approx(0.9)  # alone in its group, a test has one price
 
 
 @pytest.mark.parametrize("seed", range(16))

@@ -147,7 +147,8 @@ def _doubling(explore: Builder, *, keep: bool) -> Builder:
 def _elimination(setting: Setting) -> Agent:
     if setting.condition_number is None:
         raise AgentError(
-            "elimination needs the condition number of the covariance and got none; give it, or use thrifty"
+            "elimination needs the condition number of the covariance and got none; give it (--condition-number on the "
+            "command line), or use thrifty"
         )
     return Elimination(setting.problem, sigma=setting.condition_number, horizon=setting.horizon)
 
@@ -188,13 +189,15 @@ AGENTS: dict[str, Kinds] = {
         Kinds(
             "leaf-completion",
             {
-                LISTED: lambda setting: LeafCompletion(setting.problem, seed=setting.seed),
-                SCORES: lambda setting: GaussianLeafCompletion(setting.problem, seed=setting.seed),
+                LISTED: lambda setting: LeafCompletion(setting.problem, seed=setting.seed, horizon=setting.horizon),
+                SCORES: lambda setting: GaussianLeafCompletion(
+                    setting.problem, seed=setting.seed, horizon=setting.horizon
+                ),
             },
         ),
         Kinds(
             "safe-leaf-completion",
-            {LISTED: lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed)},
+            {LISTED: lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed, horizon=setting.horizon)},
         ),
         Kinds("elimination", {SETS: _elimination}),
         Kinds("certified", {SETS: lambda setting: Certified(setting.problem)}),

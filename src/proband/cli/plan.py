@@ -58,7 +58,9 @@ TimeLimitOption = Annotated[
 ToleranceOption = Annotated[
     float | None,
     typer.Option(
-        "--tolerance", metavar="EPS", help="Numerical error allowed in the value of a plan of measured tests."
+        "--tolerance",
+        metavar="EPS",
+        help="Numerical error allowed in the value of a plan of measured tests; for a set the gap to end a search at.",
     ),
 ]
 PlotOption = Annotated[

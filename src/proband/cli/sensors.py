@@ -43,7 +43,10 @@ SizeOption = Annotated[
     str | None,
     typer.Option("--size", metavar="S", help="The best set of S sites, costs aside; 5-20 or all for several sizes."),
 ]
-ScaleOption = Annotated[float, typer.Option("--scale", metavar="L", help="What a nat of entropy is worth.")]
+ScaleOption = Annotated[
+    float | None,
+    typer.Option("--scale", metavar="L", help="What a nat of entropy is worth; by default 1, or what an example says."),
+]
 RecordsOption = Annotated[bool, typer.Option("--records", help="COVARIANCE is a table of measurements, a row a round.")]
 IncludeOption = Annotated[
     list[str] | None, typer.Option("--include", metavar="SITE", help="A site that must be in the set; repeat it.")
@@ -78,7 +81,7 @@ def sensors_command(
     covariance: CovarianceArgument,
     costs: CostsOption = None,
     size: SizeOption = None,
-    scale: ScaleOption = 1.0,
+    scale: ScaleOption = None,
     records: RecordsOption = False,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
@@ -98,6 +101,8 @@ def sensors_command(
     $ proband sensors data63.mat --size 10
     $ proband sensors rounds.csv --records --costs sites.csv --include harbour
     """
+    if size is not None and (costs is not None or scale is not None):
+        raise typer.BadParameter("--size leaves costs aside, and so --costs and --scale; leave them out, or --size")
     network = load_network(covariance, costs, scale, records=records)
     forced_in, forced_out = (_sites(network.names, given or []) for given in (include, exclude))
     if size is None and network.problem is None:
@@ -116,17 +121,24 @@ def sensors_command(
     _answer_costs(network, best, forced_in, forced_out, plot, as_json=as_json)
 
 
-def load_network(source: str, costs: str | None, scale: float, *, records: bool) -> Network:
+def load_network(source: str, costs: str | None, scale: float | None, *, records: bool) -> Network:
     """Return the sites, by a file or the name of an example."""
     if not Path(source).exists() and source in INSTANCES:
         instance = INSTANCES[source]()
         if not isinstance(instance.problem.reward, Entropy) or not isinstance(instance.distribution, Gaussian):
             raise UnknownNameError(f"example {source!r} has no sites; choose network or paper-entropy, or give a file")
-        names = [test.name for test in instance.problem.tests]
-        problem = instance.problem if costs is None else _priced(names, costs, scale)
+        if records:
+            raise typer.BadParameter(
+                f"--records is about a table of measurements, and {source} an example; leave it out"
+            )
+        names, reward = [test.name for test in instance.problem.tests], instance.problem.reward
+        tests = instance.problem.tests if costs is None else _priced(names, costs)
+        problem = Problem(tests, instance.problem.decisions, reward if scale is None else Entropy(scale))
         return Network(names, instance.distribution, problem)
     names, law = _from_records(Path(source)) if records else _from_covariance(Path(source))
-    return Network(names, law, None if costs is None else _priced(names, costs, scale))
+    if costs is None:
+        return Network(names, law, None)
+    return Network(names, law, Problem(_priced(names, costs), ["stop"], Entropy(1.0 if scale is None else scale)))
 
 
 def _from_covariance(path: Path) -> tuple[list[str], Gaussian]:
@@ -146,13 +158,13 @@ def _from_records(path: Path) -> tuple[list[str], Gaussian]:
     return names, Gaussian.from_records(table)
 
 
-def _priced(names: Sequence[str], costs: str, scale: float) -> Problem:
-    """Return the problem of these sites at these prices."""
+def _priced(names: Sequence[str], costs: str) -> Sequence[Test]:
+    """Return these sites at these prices."""
     try:
         price = float(costs)
     except ValueError:
-        return Problem(_read_prices(Path(costs), names), ["stop"], Entropy(scale))
-    return Problem([Test(name, price, outcomes=None) for name in names], ["stop"], Entropy(scale))
+        return _read_prices(Path(costs), names)
+    return [Test(name, price, outcomes=None) for name in names]
 
 
 def _read_prices(path: Path, names: Sequence[str]) -> list[Test]:

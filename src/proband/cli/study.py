@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from proband.cli.study_printing import print_advice, print_answer, spent_on, sum
 from proband.cli.study_run import operate
 from proband.errors import StudyError, UnknownNameError
 from proband.studies import Study, import_study, open_store
+from proband.studies.exchange import read_export
 
 STORE_VARIABLE = "PROBAND_STORE"
 DEFAULT_STORE = "sqlite:///proband.db"
@@ -60,7 +62,15 @@ def create_command(
         str | None, typer.Option("--agent", metavar="NAME", help=f"Who learns: {', '.join(AGENTS)}.")
     ] = None,
     horizon: Annotated[
-        int | None, typer.Option("--horizon", min=1, metavar="T", help="Number of subjects, for agents that need it.")
+        int | None, typer.Option("--horizon", min=1, metavar="T", help="Number of subjects, for agents that use it.")
+    ] = None,
+    condition_number: Annotated[
+        float | None,
+        typer.Option(
+            "--condition-number",
+            metavar="SIGMA",
+            help="Of the covariance of measured tests: elimination needs it, explore-then-commit uses it.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Of coins and draws.")] = 0,
     store: StoreOption = DEFAULT_STORE,
@@ -76,8 +86,8 @@ def create_command(
     """
     task, _ = inputs.load_problem(problem)
     with Study.create(
-        task, name=name, agent=agent, store=store, seed=seed, horizon=horizon, station=station, actor=actor,
-        replan="never",
+        task, name=name, agent=agent, store=store, seed=seed, horizon=horizon, condition_number=condition_number,
+        station=station, actor=actor, replan="never",
     ) as study:  # fmt: skip
         found = {"study": study.name, "agent": study.summary(exploration=False).agent, "store": study.store.url}
     if as_json:
@@ -115,14 +125,12 @@ def show_command(study: StudyArgument, store: StoreOption = DEFAULT_STORE, as_js
     $ proband study show bolts
     """
     with opened(study, store) as live:
-        summary, drift = live.summary(), live.drift()
-        waiting = live.subjects(open=True)
+        summary, waiting = live.summary(), live.subjects(open=True)
     if as_json:
-        content = {**summary.to_dict(), "drift": drift.to_dict(), "open_subjects": [s.name for s in waiting]}
-        printing.print_json(content)
+        printing.print_json({**summary.to_dict(), "open_subjects": [s.name for s in waiting]})
         return
     printing.print_title(summary.study)
-    printing.print_facts([*summary_facts(summary), ("drift", str(drift))])
+    printing.print_facts([*summary_facts(summary), ("drift", str(summary.drift))])
     if waiting:
         printing.blank()
         rows = [[s.name, s.station, f"{len(s.ran)} tests", spent_on(s), s.held_until[:19]] for s in waiting[:20]]
@@ -350,10 +358,15 @@ def import_command(
     $ proband study import bolts bolts.jsonl --store sqlite:///copy.db
     """
     if path.suffix.lower() == ".jsonl":
+        name, _ = read_export(path)
+        if name != study:
+            raise StudyError(
+                f"{path}: it holds the study {name!r}, not {study!r}; a copy keeps its name, which is part of its log; "
+                f"write proband study import {shlex.quote(name)} {shlex.quote(str(path))}, with another --store if the "
+                "copy is to stand beside the first"
+            )
         found = import_study(path, store=store)
         content: dict[str, Any] = {"events": found.length, "hash": found.hash}
-        with opened(study, store):
-            pass
     else:
         with opened(study, store, None, actor) as live:
             content = {"subjects_added": live.learn_from(path, source=source)}
@@ -445,7 +458,7 @@ def report_command(
             tree = live.tree(depth=4)
         except (StudyError, ValueError):
             tree = None
-        text = study_report(live.summary(), live.problem, tree=tree, drift=live.drift())
+        text = study_report(live.summary(), tree=tree)
     out.write_text(text, encoding="utf-8")
     printing.print_facts([("written", str(out))])
 

@@ -7,23 +7,25 @@ from pathlib import Path
 
 from proband.demo.stream import Demonstration, curves
 from proband.demo.wording import Cells, caution, cost_table, hindsight, regret_table, verdict, way, worth
-from proband.figures import draw_demo, save_figure
+from proband.figures import can_draw, draw_demo, save_figure
 from proband.policies.rendering import text
 
 FIGURE = "demo.png"
 REPORT = "report.md"
 
 
-def write(demonstration: Demonstration, folder: Path) -> tuple[Path, Path]:
-    """Write the figure and the report into a folder, which is made if missing; return their paths."""
+def write(demonstration: Demonstration, folder: Path) -> list[Path]:
+    """Write the report, and the figure where matplotlib is installed, into a folder; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / REPORT).write_text(report(demonstration, figure=can_draw()), encoding="utf-8")
+    if not can_draw():
+        return [folder / REPORT]
     save_figure(draw_demo(curves(demonstration)), folder / FIGURE)
-    (folder / REPORT).write_text(report(demonstration), encoding="utf-8")
-    return folder / FIGURE, folder / REPORT
+    return [folder / FIGURE, folder / REPORT]
 
 
-def report(demonstration: Demonstration) -> str:
-    """Return the report.
+def report(demonstration: Demonstration, *, figure: bool = True) -> str:
+    """Return the report, which shows the figure beside it if there is one.
 
     Examples
     --------
@@ -31,8 +33,9 @@ def report(demonstration: Demonstration) -> str:
     >>> report(learn_online(subjects=200)).splitlines()[0]
     '# Bolt inspection: three agents learn online'
     """
-    sections = (_summary, _regret, _costs, _plan, _bolts)
-    return "\n\n".join(["# Bolt inspection: three agents learn online", *(s(demonstration) for s in sections)]) + "\n"
+    shown = [f"![What was lost, what a bolt cost, which tests are run]({FIGURE})"] * figure
+    rest = [section(demonstration) for section in (_regret, _costs, _plan, _bolts)]
+    return "\n\n".join(["# Bolt inspection: three agents learn online", _summary(demonstration), *shown, *rest]) + "\n"
 
 
 def _summary(demonstration: Demonstration) -> str:
@@ -46,9 +49,7 @@ are illustrative.
   of these records ever after;
 - **doubling** starts explore-then-commit afresh in batches of 1, 2, 4, ... bolts;
 - **safe-leaf-completion** (the library's default) learns from every bolt, however few of its tests were run, plans
-  again and again, and has the remaining tests run where a wrong decision may cost more than they do.
-
-![What was lost, what a bolt cost, which tests are run]({FIGURE})"""
+  again and again, and has the remaining tests run where a wrong decision may cost more than they do."""
 
 
 def _regret(demonstration: Demonstration) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 from proband.demo.report import write
 from proband.demo.stream import NAMES, STREAM, Demonstration, learn_online
 from proband.demo.wording import Cells, caution, cost_table, hindsight, regret_table, verdict, way, worth
+from proband.figures import can_draw
 from proband.policies.rendering import text
 
 SHOWN_SHARE = 0.01
@@ -24,6 +25,10 @@ def show(folder: Path, *, seed: int = 0, subjects: int = STREAM, console: Consol
         "Three agents learn the answer from the same bolts, each on its own.\n"
         "[dim](The very first time, numba compiles for a while: half a minute at most.)[/]\n"
     )
+    if not can_draw():
+        console.print(
+            'There will be no figure: matplotlib is not installed; pip install "proband[figures]".\n', markup=False
+        )
     demonstration = _learn(console, seed, subjects)
     unit = demonstration.instance.problem.unit
     _show_tree(console, demonstration)
@@ -32,8 +37,7 @@ def show(folder: Path, *, seed: int = 0, subjects: int = STREAM, console: Consol
     console.print("Earned: rewards minus costs. Expected loss: to the clairvoyant, who knows the true law; exact.")
     _show_table(console, f"What was lost to the clairvoyant in all ({unit})", regret_table(demonstration), words=2)
     console.print(f"\n[bold]{verdict(demonstration)}[/]\n{hindsight(demonstration)}\n{caution(demonstration)}")
-    figure, document = write(demonstration, folder)
-    console.print(f"\nWritten: {figure} and {document}", soft_wrap=True)
+    console.print(f"\nWritten: {' and '.join(map(str, write(demonstration, folder)))}", soft_wrap=True)
 
 
 def _learn(console: Console, seed: int, subjects: int) -> Demonstration:

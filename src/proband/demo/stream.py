@@ -12,7 +12,7 @@ Here all is computed and nothing is printed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -176,8 +176,9 @@ def learn_online(*, seed: int = 0, subjects: int = STREAM, tell: Tell = lambda n
     problem, law = instance.problem, instance.distribution
     rng = np.random.default_rng(seed)
     stream = rng.choice(len(law), size=subjects, p=law.probabilities)
-    setting = Setting(problem, horizon=subjects, seed=seed, truth=law)
-    agents = {name: AGENTS[name](setting) for name in (*NAMES, "clairvoyant")}
+    setting = Setting(problem, seed=seed, truth=law)
+    told = {ETC: replace(setting, horizon=subjects)}
+    agents = {name: AGENTS[name](told.get(name, setting)) for name in (*NAMES, "clairvoyant")}
     default, clairvoyant = agents[DEFAULT_AGENT], plan(problem, law)
     assert isinstance(default, LeafCompletion)
     at_first = default.policy()

@@ -33,10 +33,15 @@ InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Law]]
 
 Measure = Callable[[Point, str, IntArray], FloatArray]
 
+TOLD = frozenset({"explore-then-commit", "elimination", "thrifty"})
+"""Registered agents that are told T; all others compete without it, also those that would use it."""
+
 
 @dataclass(frozen=True)
 class Registered:
     """Builds an agent of :data:`proband.agents.AGENTS` by its name; unlike a lambda it travels between processes.
+
+    Only those in :data:`TOLD` are told the horizon.
 
     Examples
     --------
@@ -49,7 +54,7 @@ class Registered:
 
     def __call__(self, setting: Setting, point: Point) -> Agent:
         """Build the agent; the point does not matter."""
-        return AGENTS[self.name](setting)
+        return AGENTS[self.name](setting if self.name in TOLD else dataclasses.replace(setting, horizon=None))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which code a result was computed with: a hash of the sources that results depend on.
+"""Which code a result was computed with: a hash of the sources, problem files included, that results depend on.
 
 A version number does not tell two states of a repository apart. With the hash in a cell's name a run never mixes
 results of different code, and workers that run other code are found out.
@@ -14,7 +14,7 @@ import proband
 
 PARTS = (
     "agents", "distributions", "estimators", "instances", "planners", "policies", "simulation",
-    "problem.py", "piecewise.py", "piecewise_plane", "rewards", "vocabulary.py",
+    "problem.py", "problem_files", "piecewise.py", "piecewise_plane", "rewards", "vocabulary.py",
     "experiments/catalogue", "experiments/cells.py", "experiments/experiment.py", "experiments/relearning.py",
 )  # fmt: skip
 """What a result depends on, below the package; drawing, reporting and the command line are left out."""
@@ -23,7 +23,8 @@ PARTS = (
 def _sources(root: Path) -> Iterator[Path]:
     for part in PARTS:
         path = root / part
-        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path] * path.exists()
+        below = path.rglob("*") if path.is_dir() else [path]
+        yield from sorted(file for file in below if file.is_file() and file.parent.name != "__pycache__")
 
 
 def fingerprint(root: Path) -> str:

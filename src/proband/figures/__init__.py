@@ -1,6 +1,6 @@
 """Figures: the only folder that knows matplotlib, an extra (``pip install "proband[figures]"``)."""
 
-from proband.figures.canvas import save_figure
+from proband.figures.canvas import can_draw, save_figure
 from proband.figures.demo import DemoCurves, draw_demo
 from proband.figures.regions import draw_regions
 from proband.figures.regret import Curve, Words, draw_mean, draw_regret, draw_sweep
@@ -12,6 +12,7 @@ __all__ = [
     "Curve",
     "DemoCurves",
     "Words",
+    "can_draw",
     "draw_chosen",
     "draw_demo",
     "draw_map",

@@ -5,6 +5,7 @@ Figures are objects of their own; pyplot and its global state are not used.
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import os
 from pathlib import Path
@@ -21,6 +22,11 @@ FAINT = "#8a97a3"
 FILLS = ("#cfe5f7", "#fbdcc0", "#d3efdc", "#f3d6e6", "#f8efb9", "#e2dcf3")
 LINES = ("#2f7fbf", "#d2691e", "#2e8b57", "#b3487f", "#a38a12", "#6a5acd")
 NEUTRAL_FILL, NEUTRAL_LINE = "#edf0f2", "#8a97a3"
+
+
+def can_draw() -> bool:
+    """Return whether matplotlib is installed."""
+    return importlib.util.find_spec("matplotlib") is not None
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -10,9 +10,7 @@ import proband
 from proband.figures.canvas import FAINT, INK, LINES, new_figure, svg_of
 from proband.figures.tree import draw_tree
 from proband.policies import Tree
-from proband.problem import Problem
 from proband.studies import Summary
-from proband.studies.drift import DriftReport
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,16 +32,17 @@ svg { max-width: 100%; height: auto; }
 """
 
 
-def study_report(summary: Summary, problem: Problem, *, tree: Tree | None, drift: DriftReport) -> str:
+def study_report(summary: Summary, *, tree: Tree | None) -> str:
     """Return the report of a study as HTML."""
     since = f"{html.escape(summary.agent)}, since {html.escape(summary.created[:16])} UTC"
     parts = [
         f"<h1>{html.escape(summary.study)}</h1>",
         f'<p class="when">{since}; {summary.events:,} events; proband {proband.__version__}</p>',
         _tiles(summary),
-        f'<p class="{"alarm" if drift.alarm else "calm"}">{html.escape(str(drift))}</p>',
-        *_statement(summary),
     ]
+    if summary.drift is not None:
+        parts.append(f'<p class="{"alarm" if summary.drift.alarm else "calm"}">{html.escape(str(summary.drift))}</p>')
+    parts += _statement(summary)
     if summary.stretches:
         parts += ["<h2>Cost per subject over time</h2>", svg_of(draw_costs(summary))]
     if summary.decisions:
@@ -125,8 +124,12 @@ def draw_decisions(summary: Summary) -> Figure:
 def _learned(tree: Tree | None) -> str:
     if tree is None:
         return "<p>There is no tree to show: nothing was planned yet, or the tests are measured.</p>"
-    if sum(1 for _ in tree.nodes()) > MOST_NODES:
-        return "<p>The tree is too large to be shown here: see it with <code>proband study show</code>.</p>"
+    nodes = sum(1 for _ in tree.nodes())
+    if nodes > MOST_NODES:
+        return (
+            f"<p>The tree has {nodes:,} nodes, too many for a picture here: <code>proband.Study.tree</code> returns "
+            "it, cut at any depth, and <code>proband.figures.save_tree</code> draws it.</p>"
+        )
     return f"<p>The present plan, to a depth of four tests.</p>{svg_of(draw_tree(tree))}"
 
 

@@ -109,7 +109,7 @@ def plan(
         How far ``method="lookahead"`` looks.
     tolerance : float, optional
         By how much the value of a Gaussian plan may be off, in units of the reward; by default a millionth of its range
-        for one score, a thousandth for two.
+        for one score, a thousandth for two. For a set the gap at which the search ends; by default 1e-9.
     progress : callable, optional
         Called with a :class:`~proband.planners.options.Standing` during a search.
 

@@ -37,7 +37,8 @@ class Options:
     steps : int
         How many tests look-ahead looks ahead.
     tolerance : float, optional
-        By how much a value may be off for numerical reasons, in units of the reward; for Gaussian laws.
+        In units of the reward: by how much the value of a Gaussian plan may be off for numerical reasons, or the gap at
+        which the search for a set ends.
     progress : callable, optional
         Called with a :class:`Standing` now and then during a search.
     """

@@ -25,6 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.errors import PlanError
+
 __all__ = ["UNLIMITED", "Compiled", "Instance", "Merged", "compile_instance", "merge_rows"]
 
 Floats = NDArray[np.float64]
@@ -34,6 +36,8 @@ Words = NDArray[np.uint64]
 UNLIMITED = 1 << 40
 _UNITS = 1 << 36
 _MOST_TYPES = 24
+MOST_GROUPS = 63
+"""Which groups are open is one word of a state."""
 
 
 class Instance(NamedTuple):
@@ -252,8 +256,12 @@ def _prices(cost: Floats, group_cost: Floats, group: Integers, budget: float | N
     """Prices, active groups renumbered from 0, and the tests that may pay as mere openers of their group."""
     changes = (group >= 0) & (np.abs(cost - group_cost) > 0)
     names = np.unique(group[changes])
-    if names.size > 63:
-        raise ValueError(f"{names.size} groups change prices, at most 63 are supported; merge some groups")
+    names = names[[(group == name).sum() > 1 for name in names]]  # alone in its group, a test has one price
+    if names.size > MOST_GROUPS:
+        raise PlanError(
+            f"{names.size} groups lower the prices of their tests; the search tells {MOST_GROUPS} at most apart; take "
+            'tests of some groups out of them, each at one price, or use method="lookahead" or "myopic"'
+        )
     number = np.full(cost.size, -1, dtype=np.int64)
     opener = np.zeros(cost.size, dtype=bool)
     for g, name in enumerate(names):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -9,9 +11,10 @@ from proband.distributions import Gaussian
 from proband.errors import PlanError, StateError
 from proband.planners.arrays import prices_of
 from proband.planners.evaluation import set_reward
-from proband.planners.options import Options
+from proband.planners.options import Options, Progress, Standing
 from proband.planners.plans import Explanation, Plan
-from proband.planners.subset.solve import SubsetSolution, solve_subset
+from proband.planners.subset.solve import TOLERANCE, SubsetSolution, solve_subset
+from proband.planners.subset.solve import Progress as Searched
 from proband.policies import FixedSet
 from proband.policies.tree import Alternative
 from proband.problem import Problem
@@ -93,5 +96,12 @@ def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> S
         groups=prices.groups,
         group_costs=prices.group_costs,
         time_limit=options.time_limit,
+        tolerance=TOLERANCE if options.tolerance is None else options.tolerance,
+        progress=None if options.progress is None else _standing(options.progress),
     )
     return SubsetPlan(problem, distribution, solution)
+
+
+def _standing(tell: Progress) -> Callable[[Searched], None]:
+    """Return a callback of the search that tells how far it has come as every planner does."""
+    return lambda found: tell(Standing(found.seconds, found.value, found.bound))

@@ -26,6 +26,9 @@ from proband.planners.subset.ladder import Ladder
 
 __all__ = ["Progress", "SubsetSolution", "prepare", "solve_subset"]
 
+TOLERANCE = 1e-9
+"""Gap, in units of the reward, at which a search ends."""
+
 FEW = 10
 """Up to this many free tests all sets are enumerated."""
 
@@ -89,7 +92,7 @@ def solve_subset(
     forced_out: Iterable[int] = (),
     time_limit: float | None = None,
     node_limit: int | None = None,
-    tolerance: float = 1e-9,
+    tolerance: float = TOLERANCE,
     progress: Callable[[Progress], bool | None] | None = None,
     start: Iterable[int] | None = None,
     method: str | None = None,
