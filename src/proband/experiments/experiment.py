@@ -32,6 +32,8 @@ InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Law]]
 
 
 Measure = Callable[[Point, str, IntArray], FloatArray]
+Switch = Callable[[Point], int]
+"""From a point to the number of subjects that explore-then-commit explores."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,9 @@ class Experiment:
         regret of a simulation.
     quantity : str
         What is reported.
+    switch : callable, optional
+        From a point to the number of subjects after which explore-then-commit commits; figures are recorded there,
+        too, and the report splits regret into what came before and after (:mod:`proband.experiments.phases`).
 
     Examples
     --------
@@ -147,6 +152,7 @@ class Experiment:
     per_doubling: int = 4
     measure: Measure | None = None
     quantity: str = "regret"
+    switch: Switch | None = None
 
     def points(self) -> list[Point]:
         """Return the main point, with every parameter's default, and after it those of the sweeps."""
