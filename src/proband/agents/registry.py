@@ -15,7 +15,13 @@ from proband.agents.doubling import Doubling
 from proband.agents.entropy import Certified, Elimination, EntropyExploreThenCommit, Thrifty
 from proband.agents.explore_then_commit import ExploreThenCommit
 from proband.agents.fixed import Clairvoyant, TestEverything
-from proband.agents.gaussian import GaussianExploreThenCommit, GaussianGreedy, GaussianLeafCompletion, GaussianThompson
+from proband.agents.gaussian import (
+    GaussianExploreThenCommit,
+    GaussianGreedy,
+    GaussianLeafCompletion,
+    GaussianThompson,
+    SafeGaussianLeafCompletion,
+)
 from proband.agents.leaf_completion import LeafCompletion
 from proband.agents.replanning import Greedy, Thompson
 from proband.agents.safe_leaf_completion import SafeLeafCompletion
@@ -197,7 +203,12 @@ AGENTS: dict[str, Kinds] = {
         ),
         Kinds(
             "safe-leaf-completion",
-            {LISTED: lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed, horizon=setting.horizon)},
+            {
+                LISTED: lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed, horizon=setting.horizon),
+                SCORES: lambda setting: SafeGaussianLeafCompletion(
+                    setting.problem, seed=setting.seed, horizon=setting.horizon
+                ),
+            },
         ),
         Kinds("elimination", {SETS: _elimination}),
         Kinds("certified", {SETS: lambda setting: Certified(setting.problem)}),

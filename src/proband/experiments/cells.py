@@ -101,6 +101,8 @@ def play(experiment: Experiment, cell: Cell, code: str = FINGERPRINT) -> Outcome
     setting = Setting(problem, horizon, int(for_agent.generate_state(1)[0]), size, law)
     agent = experiment.entrant(cell.agent).build(setting, cell.point)
     at = checkpoints(horizon, per_doubling=cell.per_doubling)
+    if experiment.switch is not None:
+        at = np.union1d(at, experiment.switch(cell.point))
     trajectory = simulate(problem, law, agent, drawn.stream, rng=np.random.default_rng(for_coins), at=at)
     seconds = time.perf_counter() - start
     measures = {name: [float(x) for x in getattr(trajectory, name)] for name in MEASURES}

@@ -32,6 +32,8 @@ InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Law]]
 
 
 Measure = Callable[[Point, str, IntArray], FloatArray]
+Switch = Callable[[Point], int]
+"""From a point to the number of subjects that explore-then-commit explores."""
 
 TOLD = frozenset({"explore-then-commit", "elimination", "thrifty"})
 """Registered agents that are told T; all others compete without it, also those that would use it."""
@@ -129,6 +131,9 @@ class Experiment:
         What is reported.
     plain : bool
         Whether its figure is that of the paper: the mean and its band, and nothing else.
+    switch : callable, optional
+        From a point to the number of subjects after which explore-then-commit commits; figures are recorded there,
+        too, and the report splits regret into what came before and after (:mod:`proband.experiments.phases`).
 
     Examples
     --------
@@ -155,6 +160,7 @@ class Experiment:
     measure: Measure | None = None
     quantity: str = "regret"
     plain: bool = False
+    switch: Switch | None = None
 
     def points(self) -> list[Point]:
         """Return the main point, with every parameter's default, and after it those of the sweeps."""

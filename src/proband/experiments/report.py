@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from proband.errors import TableError
-from proband.experiments.experiment import HORIZON, Experiment
+from proband.experiments.experiment import HORIZON, Experiment, Switch
 from proband.experiments.manifest import read_manifest
+from proband.experiments.phases import phases, slopes_by_phase
 from proband.experiments.plots import plot, written
 from proband.experiments.summary import Summary, slopes, summarise
 from proband.experiments.tidy import TidyTable, read_table, write_csv
@@ -52,6 +53,7 @@ def report(experiment: Experiment, run: Path, folder: Path) -> list[Path]:
         markdown(*summary_rows(summaries, experiment.baselines)),
         _explanation(experiment, summaries),
         *_slope_section(table),
+        *([] if experiment.switch is None else _phase_section(table, experiment.switch)),
         *(f"![{picture.stem}]({picture.name})" for picture in pictures[1:]),
         "## How to run it again",
         "    " + "\n    ".join(commands(experiment, manifest)),
@@ -203,6 +205,28 @@ def _slope_section(table: TidyTable) -> list[str]:
     rows = [[agent, *(str(found[name][agent]) for name in found)] for agent in table.unique("agent")]
     text = "Least squares through the logarithms of mean final regret, ± the jackknife's standard error."
     return ["## Slopes", markdown(header, rows), text]
+
+
+def _phase_section(table: TidyTable, switch: Switch) -> list[str]:
+    found = phases(table, switch)
+    varied = [name for name in found[0].point if len({phase.point[name] for phase in found}) > 1]
+    header = ["agent", *("T" if name == HORIZON else name for name in varied)]
+    header += ["N", "until N", "after N", "error", "share", "stuck"]
+    rows = []
+    for phase in found:
+        row = [phase.agent, *(written(phase.point[name]) for name in varied), f"{phase.length:,}"]
+        row += [number(value) for value in (phase.before.mean(), phase.after.mean(), phase.after_error)]
+        rows.append([*row, f"{phase.share:.0%}", f"{phase.stuck:.0%}"])
+    text = (
+        "N is how many subjects explore-then-commit tests completely. Mean regret until then; mean regret after it and "
+        "the standard error; the share that came after; and in how many of the runs the agent was stuck: over the "
+        "subjects from T/4 to T/2 and over those from T/2 to T it lost the same a subject, to within a tenth, and more "
+        "than nothing."
+    )
+    parts = ["## Before and after explore-then-commit commits", markdown(header, rows), text]
+    by_phase = slopes_by_phase(table, switch).items()
+    slope_rows = [[agent, str(before), str(after)] for agent, (before, after) in by_phase]
+    return [*parts, markdown(["slope in T", "until N", "after N"], slope_rows)] if slope_rows else parts
 
 
 def _provenance(manifest: dict[str, Any], numbers: Path) -> str:

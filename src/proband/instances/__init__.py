@@ -2,7 +2,8 @@
 
 ``bolts``, ``gout`` and ``paper-discrete`` are the examples of the documentation; their problem files come with the
 package. ``bolts-measured`` and ``shafts`` have measured outcomes; ``paper-entropy`` and ``network`` ask which sites are
-worth measuring. The others are the paper's lower bounds, and an easy counterpart.
+worth measuring. The others are the paper's lower bounds, their measured twins (``single-measurement``, ``proxy``), and
+an easy counterpart.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from proband.instances.entropy import (
     paper_entropy_example,
     site_positions,
 )
+from proband.instances.gaussian_bounds import proxied, sign_problem, single_measurement
 from proband.instances.gout import gout
 from proband.instances.instance import Instance, packaged_problem, problem_text
 from proband.instances.lower_bounds import many_states, single_test
@@ -31,6 +33,8 @@ INSTANCES: dict[str, Callable[[], Instance[Law]]] = {
     "single-test": single_test,
     "many-states": many_states,
     "easy": easy,
+    "single-measurement": single_measurement,
+    "proxy": proxied,
     "bolts-measured": bolts_measured,
     "shafts": shafts,
     "paper-entropy": paper_entropy_example,
@@ -58,7 +62,10 @@ __all__ = [
     "paper_entropy_example",
     "paper_example",
     "problem_text",
+    "proxied",
     "shafts",
+    "sign_problem",
+    "single_measurement",
     "single_test",
     "site_positions",
 ]

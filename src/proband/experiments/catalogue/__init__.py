@@ -3,6 +3,7 @@
 from proband.experiments.catalogue.easy import EASY
 from proband.experiments.catalogue.entropy import ENTROPY_LARGE, ENTROPY_WIDTHS, PAPER_ENTROPY
 from proband.experiments.catalogue.gaussian import GAUSSIAN_ETC, GAUSSIAN_QUALITY_CONTROL
+from proband.experiments.catalogue.gaussian_lower_bound import GAUSSIAN_LOWER_BOUND, GAUSSIAN_PROXY
 from proband.experiments.catalogue.horizon import HORIZONS
 from proband.experiments.catalogue.lower_bound_many import LOWER_BOUND_MANY
 from proband.experiments.catalogue.lower_bound_single import LOWER_BOUND_SINGLE
@@ -21,6 +22,8 @@ EXPERIMENTS: dict[str, Experiment] = {
     "easy": EASY,
     "gaussian-etc": GAUSSIAN_ETC,
     "gaussian-quality-control": GAUSSIAN_QUALITY_CONTROL,
+    "gaussian-lower-bound": GAUSSIAN_LOWER_BOUND,
+    "gaussian-proxy": GAUSSIAN_PROXY,
     "paper-entropy": PAPER_ENTROPY,
     "entropy-widths": ENTROPY_WIDTHS,
     "entropy-large": ENTROPY_LARGE,
