@@ -22,7 +22,7 @@ def play(agent, law, horizon, *, seed, told, watch=lambda policy, chances, compl
         policy, n = agent.policy(), min(agent.commitment, horizon - t)
         rows, coins = law.sample(rng, n), rng.random(n)
         if isinstance(policy, CompletingSets):
-            stopped = policy.run(rows).states
+            stopped = policy.stopped(rows).states
             whole = ~np.isnan(stopped[:, problem.operable]).any(axis=1)
             chances = np.where(whole, 1.0, policy.completion(stopped))
             states = follow(problem, policy, rows, coins=coins).states
