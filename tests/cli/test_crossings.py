@@ -23,6 +23,7 @@ from proband.studies import Study
 EXAMPLES = {
     "bolts": "listed outcomes, a table of utilities",
     "gout": "listed outcomes, some known on arrival, a gold standard that cannot be run",
+    "paper-discrete": "listed outcomes, a match",
     "bolts-measured": "measured outcomes, one score",
     "shafts": "measured outcomes, two scores",
     "network": "measured outcomes, the entropy of a set",
@@ -83,7 +84,7 @@ class Trip:
             "first": self.named(names[0]),
             "other": f"{names[0]}={other}",
             "last": self.named(names[-1]),
-            "decision": self.problem.decisions[-1],
+            "decision": self.problem.action_name(self.problem.d),
         }
 
     def named(self, test: str) -> str:

@@ -176,7 +176,7 @@ def test_drift_is_worked_out_once(study, command: tuple[str, ...], monkeypatch: 
 
 def test_a_tree_that_is_too_large_for_the_report_comes_with_a_way_to_see_it() -> None:
     instance = paper_example()
-    tree = plan(instance.problem, instance.distribution).tree()
+    tree = plan(instance.problem, instance.distribution).tree(depth=6)
     assert sum(1 for _ in tree.nodes()) > MOST_NODES
     with Study.create(instance.problem, store="memory:") as live:
         text = study_report(live.summary(), tree=tree)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from tests.studies.crowd import Clock, Crowd, bolts, gout, rods, vector
 
-from proband import Problem, Records
+from proband import Problem, Records, Test
 from proband.errors import HeldError, KeyReusedError, StoreError, StudyError, StudyExistsError, UnknownStudyError
+from proband.rewards import Entropy
 from proband.studies import Study
 from proband.studies.stores import Entry, MemoryStore
 
@@ -42,6 +43,15 @@ def test_a_subject_from_arrival_to_decision() -> None:
     assert (bolt.status, bolt.decision, bolt.followed, bolt.deviations) == ("finished", "fail", True, 0)
     assert study.subjects(open=True) == []
     assert [event.kind for event in study.events()] == ["created", "arrived", *["observed"] * 3, "decided"]
+
+
+def test_where_there_is_one_decision_it_need_not_be_learned() -> None:
+    sites = Problem([Test(name, 1.0, outcomes=None) for name in ("park", "road")], ["stop"], Entropy(), name="sites")
+    study = make(sites, agent=None)
+    day = study.arrive()
+    assert study.ask(day).action == "park"
+    assert study.decide(day) == "stop"
+    assert study.subject(day.name).followed is False
 
 
 def test_every_event_says_who_where_when_and_what_was_advised() -> None:
