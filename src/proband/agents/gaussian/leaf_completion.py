@@ -18,10 +18,9 @@ alone: the parameters of a Gaussian law are shared, and whoever is completed tel
 the safe agent (with K = 1: measured outcomes have no number of outcome vectors).
 
 **What is proved.** The floor alone: complete subjects, chosen by coins that look at nothing, keep accruing, about
-c0·T^(2/3) of them by T, and cost at most Σ c_i each. The rate of the safe agent is *not* proved here: its veto and
-its confidence widths rest on a measure over finitely many outcome vectors, the rule's completions are not capped, and
-the estimate relies on the law being Gaussian. If it is not, the plan is that of the nearest Gaussian law, and
-exploring does not mend it.
+c0·T^(2/3) of them by T, and cost at most Σ c_i each. No rate is proved: the rule's completions are not capped, and
+nothing checks the likelihood (:mod:`proband.agents.gaussian.safe_leaf_completion` does both). The estimate relies on
+the law being Gaussian. If it is not, the plan is that of the nearest Gaussian law, and exploring does not mend it.
 """
 
 from __future__ import annotations
