@@ -33,7 +33,10 @@ def founded(entry: Entry, event: Event) -> Ledger:
             f"the study was written in format {written!r}; this version reads {FORMAT}; install a newer proband"
         )
     check_founding(event)
-    ledger = Ledger(problem_from_dict(event.data["problem"]), event.data)
+    try:
+        ledger = Ledger(problem_from_dict(event.data["problem"]), event.data)
+    except WRONG as error:
+        raise wrong(event, error) from error
     advance(ledger, entry, event)
     return ledger
 
