@@ -1,7 +1,8 @@
 """The instances: two networks of the literature with drawn costs, and covariances made at random."""
 
 import numpy as np
-from scipy.io import loadmat
+
+from proband.distributions import covariance_files
 
 LOG_TWO_PI_E = float(np.log(2 * np.pi * np.e))
 PUBLISHED = {10: -18.298586, 20: -39.850279, 30: -63.343143, 40: -88.629889, 50: -116.002772, 60: -145.633366}
@@ -9,7 +10,7 @@ PUBLISHED = {10: -18.298586, 20: -39.850279, 30: -63.343143, 40: -88.629889, 50:
 
 
 def network(folder, sites):
-    return np.ascontiguousarray(loadmat(folder / f"data{sites}.mat")["C"], dtype=np.float64)
+    return np.ascontiguousarray(covariance_files.read(folder / f"data{sites}.mat", None)[1])
 
 
 def gains(covariance):

@@ -56,10 +56,11 @@ def read_bytes(path: str | os.PathLike[str], error: type[ProbandError], *, most:
     """Return the content of a file; raise `error` if it cannot be read or is larger than `most` bytes."""
     try:
         with Path(path).open("rb") as file:
-            content = file.read(most + 1)
+            too_large = os.fstat(file.fileno()).st_size > most
+            content = b"" if too_large else file.read(most + 1)
     except (OSError, ValueError) as cause:  # a path with a NUL character is a ValueError
         raise error(f"{path}: it cannot be read ({getattr(cause, 'strerror', cause)}); check the path") from cause
-    if len(content) > most:
+    if too_large or len(content) > most:
         raise error(f"{path}: it has more than {size(most)}, which is the most that is read; split or shorten it")
     return content
 

@@ -157,8 +157,8 @@ def _check_header(path: str | os.PathLike[str], header: list[str], wanted: Colle
     if unknown or missing:
         parts = [f"unknown columns {shown(unknown)}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
         raise TableError(
-            f"{path}: {' and '.join(parts)}; the columns must be {list(wanted)}; rename, add (empty where never run) or "
-            "drop"
+            f"{path}: {' and '.join(parts)}; the columns must be {list(wanted)}; rename, add (empty where never run) "
+            "or drop"
         )
 
 

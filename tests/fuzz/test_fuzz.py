@@ -80,6 +80,14 @@ def test_a_failure_is_seen_and_blamed_on_its_case(wrong: Callable[[Path], bool],
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_real_files_are_taken_for_right(name: str, tmp_path: Path) -> None:
+    for number, seed in enumerate(KINDS[name].seeds()):
+        path = tmp_path / f"seed{KINDS[name].ending}"
+        path.write_bytes(seed)
+        assert KINDS[name].read(path), number
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_cases_can_be_made_again(name: str) -> None:
     for number in range(3):
         assert case(name, SEED, number) == case(name, SEED, number)

@@ -179,7 +179,8 @@ def _read_prices(path: Path, names: Sequence[str]) -> list[Test]:
     unknown = [name for name in by_site if name not in names]
     if missing or unknown:
         raise TableError(
-            f"{path}: it has no cost for {missing} and costs of unknown {shown(unknown)}; every site needs one; correct it"
+            f"{path}: it has no cost for {missing} and costs of unknown {shown(unknown)}; every site needs one; "
+            "correct it"
         )
     return [_priced_site(path, name, by_site[name]) for name in names]
 

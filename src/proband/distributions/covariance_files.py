@@ -134,6 +134,7 @@ def _from_arrays(path: str | os.PathLike[str], arrays: Arrays) -> tuple[FloatArr
     mean = arrays.get(MEAN, np.zeros(len(matrix))).reshape(-1)
     if len(mean) != len(matrix):
         raise DistributionError(
-            f"{path}: its mean has {len(mean)} numbers and its covariance {len(matrix)} tests; they must agree; correct it"
+            f"{path}: its mean has {len(mean)} numbers and its covariance {len(matrix)} tests; they must agree; "
+            "correct it"
         )
     return mean.astype(np.float64), matrix

@@ -10,6 +10,7 @@ from proband.errors import ProbandError
 from proband.studies.events import Event, as_seconds, as_time, seal
 from proband.studies.ledger import Ledger
 from proband.studies.requests import Draft, Request, StaleError, Touches, drafts_of
+from proband.studies.rules import check
 from proband.studies.stores.contract import Entry
 
 TOLERATED = 1.0
@@ -58,6 +59,7 @@ class Batch:
                 number, request.kind, draft.subject, {**draft.data, **late}, time, request.actor, request.station,
                 request.version, request.key + draft.suffix, previous,
             )  # fmt: skip
+            check(self._ledger, event)  # what is written can be read
             sealed.append(seal(event))
             previous = sealed[-1].hash
         return sealed

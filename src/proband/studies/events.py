@@ -29,7 +29,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from proband.errors import StudyError, TamperedError
+from proband.errors import StudyError, TamperedError, shown
 from proband.studies.stores.contract import Entry
 
 FORMAT = 1
@@ -38,7 +38,11 @@ FORMAT = 1
 NO_HASH = "0" * 64
 """What stands for the entry before the first."""
 
-_FIELDS = frozenset({"number", "kind", "subject", "data", "time", "actor", "station", "version", "key", "previous"})
+_FIELDS = ("actor", "data", "key", "kind", "number", "previous", "station", "subject", "time", "version")
+_TYPES = {
+    (str, dict, str, str, int, str, str, subject, str, str)  # of the fields, in their order
+    for subject in (str, type(None))
+}
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
@@ -88,7 +92,11 @@ def seal(event: Event) -> Entry:
 
 def unseal(entry: Entry) -> Event:
     """Return the event of an entry, after checking that the entry is whole."""
-    if digest(entry.body) != entry.hash:
+    try:
+        whole = digest(entry.body) == entry.hash
+    except (AttributeError, TypeError):  # a damaged store may give anything for a text
+        whole = False
+    if not whole:
         raise TamperedError(
             f"entry {entry.number} was altered: its hash is not that of its content; compare with an earlier export"
         )
@@ -171,14 +179,28 @@ def as_seconds(time: str) -> float:
     return datetime.fromisoformat(time).timestamp()
 
 
+def _refuse(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse).raw_decode
+_setters = [getattr(Event, name).__set__ for name in _FIELDS]
+
+
 def _event(entry: Entry) -> Event:
     try:
-        content = json.loads(entry.body)
-        if content.keys() != _FIELDS:
-            raise KeyError(f"fields are {sorted(content)}")
-    except (ValueError, KeyError, AttributeError, RecursionError) as error:
+        content, end = _decode(entry.body)
+        if tuple(content) != _FIELDS or end != len(entry.body):
+            raise ValueError(f"its fields are {shown(list(content))}")
+        values = content.values()
+        if tuple(map(type, values)) not in _TYPES:
+            raise TypeError("a field is of a wrong type")
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise TamperedError(
             f"entry {entry.number} is no event ({error}); it was altered, or written by another program or a newer "
             "version; compare with an earlier export"
         ) from error
-    return Event(**content)
+    event = object.__new__(Event)
+    for put, value in zip(_setters, values, strict=True):  # half the time of Event(**content), and logs are long
+        put(event, value)
+    return event

@@ -13,10 +13,12 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from proband.errors import StudyError, StudyExistsError, TamperedError
+from proband.files import LARGEST_FILE, size
 from proband.studies.events import FORMAT, canonical, digest, linked
 from proband.studies.fold import folded
 from proband.studies.inbox import inbox_of
@@ -155,7 +157,7 @@ def _append_missing(path: str | os.PathLike[str], store: Store, study: str) -> N
 def _head(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with Path(path).open("rb") as file:
-            about = json.loads(file.readline())
+            about = json.loads(_line(path, file))
         if about.get("kind") != KIND:
             raise ValueError(f"its first line is no {KIND!r}")
     except OSError as error:
@@ -166,14 +168,17 @@ def _head(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise StudyError(
             f"{path}: it is of format {about.get('format')!r}; this version reads {FORMAT}; install a newer proband"
         )
-    if {"study", "length", "hash"} - about.keys():
-        raise StudyError(f"{path}: its first line is incomplete; give a file that proband wrote")
+    if [type(about.get(name)) for name in ("study", "length", "hash")] != [str, int, str]:
+        raise StudyError(
+            f"{path}: its first line is incomplete: it must name the study, its length and a hash; give a file that "
+            "proband wrote"
+        )
     return dict(about)
 
 
 def _entries(path: str | os.PathLike[str]) -> Iterator[Entry]:
     with Path(path).open("rb") as file:
-        for n, line in enumerate(file):
+        for n, line in enumerate(iter(partial(_line, path, file), b"")):
             if n:
                 try:
                     body = line.removesuffix(b"\n").decode()
@@ -183,3 +188,11 @@ def _entries(path: str | os.PathLike[str]) -> Iterator[Entry]:
                         f"{path}: line {n + 1} is no event ({error}); compare with another copy"
                     ) from error
                 yield Entry(n, key, digest(body), body)
+
+
+def _line(path: str | os.PathLike[str], file: BinaryIO) -> bytes:
+    """Return the next line of an export, empty at its end."""
+    line = file.readline(LARGEST_FILE + 1)
+    if len(line) > LARGEST_FILE:
+        raise StudyError(f"{path}: a line has more than {size(LARGEST_FILE)}, the most that is read; it is no export")
+    return line

@@ -1,7 +1,8 @@
 """The fold: each event changes the ledger in one way, without a clock and without randomness of its own.
 
-Events were checked before they were written (:mod:`proband.studies.checks`), so the fold trusts them; it is kept lean,
-because a study is opened by folding.
+Requests were checked before they were written (:mod:`proband.studies.checks`), but a log may come from elsewhere: each
+event is checked against its rule (:mod:`proband.studies.rules`) before it changes anything. Both are kept lean, because
+a study is opened by folding.
 """
 
 from __future__ import annotations
@@ -9,15 +10,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
 from proband.errors import StudyError
 from proband.rewards import Entropy
-from proband.studies.events import FORMAT, Event, as_seconds, linked
+from proband.studies.events import FORMAT, Event, linked
 from proband.studies.ledger import VOIDING, Amendment, Clock, Imported, Ledger
 from proband.studies.names import problem_from_dict
+from proband.studies.rules import LATEST, WRONG, check, check_founding, wrong
 from proband.studies.stores.contract import Entry
 
 CREATED = "created"
@@ -32,7 +33,11 @@ def founded(entry: Entry, event: Event) -> Ledger:
         raise StudyError(
             f"the study was written in format {written!r}; this version reads {FORMAT}; install a newer proband"
         )
-    ledger = Ledger(problem_from_dict(event.data["problem"]), event.data)
+    check_founding(event)
+    try:
+        ledger = Ledger(problem_from_dict(event.data["problem"]), event.data)
+    except WRONG as error:
+        raise wrong(event, error) from error
     advance(ledger, entry, event)
     return ledger
 
@@ -57,15 +62,12 @@ def folded(entries: Iterable[Entry]) -> Ledger:
 
 
 def apply(ledger: Ledger, event: Event) -> None:
-    """Change the ledger as an event says."""
+    """Change the ledger as an event says; raise, and change nothing, if it is none that a study writes."""
+    seconds = check(ledger, event)
     try:
-        handler = _HANDLERS[event.kind]
-    except KeyError:
-        raise StudyError(
-            f"entry {event.number} is of the kind {event.kind!r}; this version knows {', '.join(_HANDLERS)}; install a "
-            "newer proband"
-        ) from None
-    handler(ledger, event, event.data)
+        _HANDLERS[event.kind](ledger, event, seconds)
+    except WRONG as error:
+        raise wrong(event, error) from error
 
 
 def advance(ledger: Ledger, entry: Entry, event: Event) -> None:
@@ -76,23 +78,25 @@ def advance(ledger: Ledger, entry: Entry, event: Event) -> None:
         ledger.clock.append(Clock(event.number, event.station, event.data["clock_behind"]))
 
 
-def _arrived(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _arrived(ledger: Ledger, event: Event, seconds: float) -> None:
+    data = event.data
     name = str(event.subject)
     columns = ledger.columns
     i = columns.add(name, event.station)
     ledger.index[name] = i
     ledger.open[i] = None
     columns.coin[i], columns.policy[i], columns.lease[i] = data["coin"], data["policy"], data["lease"]
-    columns.arrived[i], columns.arrived_at[i] = event.number, as_seconds(event.time)
+    columns.arrived[i], columns.arrived_at[i] = event.number, seconds
     for test, outcome in data["known"].items():
         j, value = ledger.names.number(test, outcome)
         columns.rows[i, j], columns.when[i, j] = value, event.number
         if ledger.operable[j]:
             columns.steady[i] = False
-    _hold(ledger, i, event)
+    _hold(ledger, i, event, seconds)
 
 
-def _observed(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _observed(ledger: Ledger, event: Event, seconds: float) -> None:
+    data = event.data
     columns = ledger.columns
     i = ledger.index[str(event.subject)]
     j, value = ledger.names.number(data["test"], data["outcome"])
@@ -103,13 +107,14 @@ def _observed(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
     if not data["followed"]:
         columns.deviations[i] += 1
         columns.steady[i] = False
-    _hold(ledger, i, event)
+    _hold(ledger, i, event, seconds)
 
 
-def _decided(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _decided(ledger: Ledger, event: Event, seconds: float) -> None:
+    data = event.data
     columns = ledger.columns
     i = ledger.index[str(event.subject)]
-    columns.decided[i], columns.finished_at[i], columns.touched[i] = event.number, as_seconds(event.time), event.number
+    columns.decided[i], columns.finished_at[i], columns.touched[i] = event.number, seconds, event.number
     columns.decisions[i] = data["decision"]
     columns.obeyed[i] = data["followed"]
     if data["chance"] is not None:
@@ -119,7 +124,8 @@ def _decided(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
     ledger.ended.append(event.number)
 
 
-def _corrected(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _corrected(ledger: Ledger, event: Event, seconds: float) -> None:
+    data = event.data
     columns = ledger.columns
     i = ledger.index[str(event.subject)]
     j = ledger.problem.test_index(data["test"])
@@ -134,14 +140,15 @@ def _corrected(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
         columns.rows[i, j] = ledger.names.number(data["test"], data["outcome"])[1]
 
 
-def _voided(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _voided(ledger: Ledger, event: Event, seconds: float) -> None:
     i = ledger.index[str(event.subject)]
     _amend(ledger, i, VOIDING, event.number)
     ledger.columns.voided[i], ledger.columns.touched[i] = event.number, event.number
     ledger.open.pop(i, None)
 
 
-def _revealed(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _revealed(ledger: Ledger, event: Event, seconds: float) -> None:
+    data = event.data
     columns = ledger.columns
     i = ledger.index[str(event.subject)]
     for test, outcome in data["outcomes"].items():
@@ -153,13 +160,14 @@ def _revealed(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
     columns.touched[i] = event.number
 
 
-def _taken(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _taken(ledger: Ledger, event: Event, seconds: float) -> None:
     i = ledger.index[str(event.subject)]
-    ledger.columns.lease[i] = data["lease"]
-    _hold(ledger, i, event)
+    ledger.columns.lease[i] = event.data["lease"]
+    _hold(ledger, i, event, seconds)
 
 
-def _imported(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _imported(ledger: Ledger, event: Event, seconds: float) -> None:
+    data = event.data
     rows = np.full((len(data["rows"]), ledger.problem.d), np.nan)
     for n, cells in enumerate(data["rows"]):
         for test, outcome in zip(data["tests"], cells, strict=True):
@@ -171,15 +179,15 @@ def _imported(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
     ledger.forcing.append(event.number)
 
 
-def _restarted(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
+def _restarted(ledger: Ledger, event: Event, seconds: float) -> None:
     ledger.restarts.append(event.number)
     ledger.forcing.append(event.number)
 
 
-def _hold(ledger: Ledger, i: int, event: Event) -> None:
+def _hold(ledger: Ledger, i: int, event: Event, seconds: float) -> None:
     columns = ledger.columns
     columns.holders[i] = event.station
-    columns.lease_end[i] = as_seconds(event.time) + columns.lease[i]
+    columns.lease_end[i] = min(seconds + columns.lease[i], LATEST)
     columns.touched[i] = event.number
 
 
@@ -193,7 +201,7 @@ def _amend(ledger: Ledger, i: int, j: int, number: int) -> None:
             ledger.forcing.append(number)
 
 
-_HANDLERS: dict[str, Callable[[Ledger, Event, dict[str, Any]], None]] = {
+_HANDLERS: dict[str, Callable[[Ledger, Event, float], None]] = {
     "arrived": _arrived,
     "observed": _observed,
     "decided": _decided,

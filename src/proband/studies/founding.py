@@ -17,6 +17,7 @@ from proband.problem import Problem
 from proband.studies import checks
 from proband.studies.events import FORMAT
 from proband.studies.names import problem_to_dict
+from proband.studies.rules import MOST_SUBJECTS
 
 
 def founding_of(
@@ -39,7 +40,7 @@ def founding_of(
         "problem": problem_to_dict(problem),
         "agent": chosen,
         "seed": _whole("seed", seed, 0),
-        "horizon": None if horizon is None else _whole("horizon", horizon, 1),
+        "horizon": None if horizon is None else _whole("horizon", horizon, 1, MOST_SUBJECTS),
         "condition_number": None if condition_number is None else float(condition_number),
         "created": created,
     }
@@ -86,7 +87,8 @@ def lease_of(given: float) -> float:
     return float(given)
 
 
-def _whole(name: str, given: object, least: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise StudyError(f"{name} is {given!r}; it must be a whole number of {least} or more; correct it")
+def _whole(name: str, given: object, least: int, most: float = math.inf) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given <= most:
+        upto = f", at most {most:,}" if most < math.inf else ""
+        raise StudyError(f"{name} is {given!r}; it must be a whole number of {least} or more{upto}; correct it")
     return int(given)

@@ -24,6 +24,7 @@ from proband.studies.events import Event, linked
 from proband.studies.fold import advance, apply, founded
 from proband.studies.learning import Learner, MakeAgent, Published
 from proband.studies.ledger import Ledger
+from proband.studies.rules import check
 from proband.studies.stores.contract import Entry
 from proband.vocabulary import FloatArray, IntArray, Policy
 
@@ -111,6 +112,7 @@ def _asked(entries: Iterable[Entry]) -> tuple[Ledger, dict[int, list[_Question]]
         if ledger is None:
             ledger = founded(entry, event)
             continue
+        check(ledger, event)
         if event.kind in _CHOSEN:
             i = ledger.index[str(event.subject)]
             asked.setdefault(int(ledger.columns.policy[i]), []).append(_question(ledger, event, i))

@@ -113,8 +113,8 @@ def _parquet_columns(path: str | os.PathLike[str], names: list[str]) -> list[lis
             found = file.schema_arrow.names
             if sorted(found) != sorted(names):
                 raise TableError(
-                    f"{path}: its columns are {shown(found)}; they must be {names}; rename, add (empty where never run) "
-                    "or drop"
+                    f"{path}: its columns are {shown(found)}; they must be {names}; rename, add (empty where never "
+                    "run) or drop"
                 )
             table = file.read()
             return [table.column(name).to_pylist() for name in names]

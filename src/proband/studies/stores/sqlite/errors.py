@@ -40,8 +40,15 @@ def primary_code(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def explain(error: sqlite3.Error, path: str) -> StoreError:
+def damaged(path: str, what: str) -> StoreError:
+    """Return the error about a file that SQLite can read, and that holds what no store writes."""
+    return StoreError(f"{path}: {_DAMAGED.format(path=path)} ({what})")
+
+
+def explain(error: sqlite3.Error | UnicodeDecodeError, path: str) -> StoreError:
     """Return an error that names the file and a remedy."""
+    if isinstance(error, UnicodeDecodeError):
+        return damaged(path, f"a text is no UTF-8: {error.reason}")
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     codes = int(getattr(error, "sqlite_errorcode", 0)), primary_code(error)
     known = [_EXPLANATIONS[code] for code in codes if code in _EXPLANATIONS]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -20,7 +20,7 @@ from proband.errors import StoreError, StudyError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, exists, key_taken, too_long, unknown
 from proband.studies.stores.pool import NothingYetError, Pool
-from proband.studies.stores.sqlite.errors import explain
+from proband.studies.stores.sqlite.errors import damaged, explain
 from proband.studies.stores.sqlite.file import DatabaseFile
 from proband.studies.stores.sqlite.schema import JournalMode, journal_mode
 from proband.studies.stores.sqlite.turns import Turns
@@ -92,17 +92,25 @@ class SQLiteStore:
     def studies(self) -> list[str]:
         """Return the names of all studies, sorted."""
         try:
-            return sorted(name for (name,) in self._ask("SELECT name FROM studies", ()))
+            names = [name for (name,) in self._ask("SELECT name FROM studies", ())]
         except NothingYetError:
             return []
+        self._check_type(str, names, "the name of a study is no text")
+        return sorted(names)
 
     def length(self, study: str) -> int:
         """Return the number of entries of a study."""
-        return int(self._ask_about(study, _LENGTH)[0][0])
+        lengths = [number for (number,) in self._ask_about(study, _LENGTH)] or [None]
+        self._check_type(int, lengths, f"the study {study!r} has no entries, or one without a number")
+        return int(lengths[0])
 
     def read(self, study: str, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Return the entries after a number, at most `limit` of them."""
-        return list(map(Entry._make, self._ask_about(study, _READ, after, -1 if limit is None else limit)))
+        entries = list(map(Entry._make, self._ask_about(study, _READ, after, -1 if limit is None else limit)))
+        self._check_type(int, [entry.number for entry in entries], f"an entry of the study {study!r} has no number")
+        if not entries and not after and limit != 0:
+            raise damaged(self.path, f"the study {study!r} has no entries")
+        return entries
 
     def find(self, study: str, key: str) -> Entry | None:
         """Return the entry with an idempotency key."""
@@ -135,7 +143,7 @@ class SQLiteStore:
     def cached(self, study: str, name: str) -> bytes | None:
         """Return what was kept under a name."""
         rows = self._ask_about(study, _CACHED, name)
-        return bytes(rows[0][0]) if rows else None
+        return rows[0][0] if rows and isinstance(rows[0][0], bytes) else None
 
     def keep(self, study: str, name: str, content: bytes) -> None:
         """Keep a cache beside the log."""
@@ -171,6 +179,7 @@ class SQLiteStore:
                 rows = connection.execute(_TAIL, (study,)).fetchall()
                 if not rows:
                     raise unknown(study, self._url)
+                self._check_type(int, rows[0], f"the study {study!r} has no entries, or one without a number")
                 yield connection, *rows[0]
         except NothingYetError:
             raise unknown(study, self._url) from None
@@ -198,5 +207,10 @@ class SQLiteStore:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise explain(error, self.path) from error
+
+    def _check_type(self, kind: type, values: Iterable[object], what: str) -> None:
+        """Raise unless all values are of a type: a damaged file may give anything."""
+        if set(map(type, values)) - {kind}:
+            raise damaged(self.path, what)
