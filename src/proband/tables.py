@@ -1,6 +1,8 @@
 """Tables on disk: CSV files whose columns are tests and whose entries are outcome names, or measurements.
 
-An empty entry (or NA, NaN) means that the test was not run. Comma, semicolon and tab separate.
+An empty entry (or NA, NaN) means that the test was not run. Comma, semicolon and tab separate. A name that a
+spreadsheet would take for a formula is written with an apostrophe before it, which is taken away when it is read
+(:mod:`proband.texts`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from proband.errors import TableError
+from proband.texts import cell_of, text_of
 from proband.vocabulary import FloatArray, Records, Test
 
 PROBABILITY = "probability"
@@ -54,10 +57,9 @@ def write_table(
     """Write outcome vectors by name, with the column ``probability`` if given."""
     if probabilities is not None:
         _check_room(path, tests)
-    carriage_returns = any("\r" in name for test in tests for name in (test.name, *(test.outcomes or ())))
     with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL if carriage_returns else csv.QUOTE_MINIMAL)
-        writer.writerow([test.name for test in tests] + ([] if probabilities is None else [PROBABILITY]))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([cell_of(test.name) for test in tests] + ([] if probabilities is None else [PROBABILITY]))
         for n, row in enumerate(rows):
             names = ["" if np.isnan(x) else _written(test, float(x)) for test, x in zip(tests, row, strict=True)]
             writer.writerow(names + ([] if probabilities is None else [repr(float(probabilities[n]))]))
@@ -122,8 +124,9 @@ def _fit(text: str, delimiter: str, wanted: list[str]) -> tuple[int, int]:
 
 
 def _cell(cell: str, known: Container[str]) -> str:
-    """Return a cell without the blanks around it, unless it is a known name with them."""
-    return cell if cell in known else cell.strip()
+    """Return the known name that a cell stands for, with the blanks around it or without; else the cell, stripped."""
+    readings = (text_of(cell), cell, text_of(cell.strip()))
+    return next((reading for reading in readings if reading in known), cell.strip())
 
 
 def _check_room(path: str | os.PathLike[str], tests: Sequence[Test]) -> None:
@@ -148,7 +151,7 @@ def _check_header(path: str | os.PathLike[str], header: list[str], wanted: list[
 
 
 def _written(test: Test, value: float) -> str:
-    return repr(value) if test.measured else test.names[int(value)]
+    return repr(value) if test.measured else cell_of(test.names[int(value)])
 
 
 def _outcomes(path: str | os.PathLike[str], test: Test, cells: Sequence[str], lines: Sequence[int]) -> FloatArray:
@@ -159,15 +162,15 @@ def _outcomes(path: str | os.PathLike[str], test: Test, cells: Sequence[str], li
             line = lines[int(np.flatnonzero(np.isinf(numbers))[0])]
             raise TableError(f"{path}: line {line}, column {test.name!r}: it is infinite; give a finite measurement")
         return numbers
-    places: dict[str, float] = {outcome: float(b) for b, outcome in enumerate(test.names)}
-    for cell in sorted(set(cells) - set(places), key=cells.index):
-        name = cell.strip()
-        if name not in places and name.lower() not in MISSING:
+    places: dict[str, float] = {}
+    for cell in sorted(set(cells), key=cells.index):
+        name = _cell(cell, test.names)
+        if name not in test.names and name.lower() not in MISSING:
             raise TableError(
                 f"{path}: line {lines[cells.index(cell)]}, column {test.name!r}: the outcome {name!r} is unknown; "
                 f"outcomes are {', '.join(test.names)} (empty when not run); correct the table or the problem"
             )
-        places[cell] = places.get(name, np.nan)
+        places[cell] = test.names.index(name) if name in test.names else np.nan
     return np.array([places[cell] for cell in cells])
 
 

@@ -109,9 +109,9 @@ def _set_facts(best: SubsetPlan) -> list[tuple[str, str]]:
 def show_choices(best: GaussianPlan, state: Any) -> None:
     """Print the belief about the scores in a state, and every possible action there."""
     task, why = best.problem, best.explain(state)
-    printing.blank()
+    printing.say()
     printing.print_facts((belief.score, _spoken(belief)) for belief in why.beliefs)
-    printing.blank()
+    printing.say()
     costs = task.costs(state)[0]
     rows = [
         [

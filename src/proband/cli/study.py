@@ -14,6 +14,7 @@ from proband.cli.study_printing import print_advice, print_answer, spent_on, sum
 from proband.cli.study_run import operate
 from proband.errors import StudyError, UnknownNameError
 from proband.studies import Study, import_study, open_store
+from proband.studies.stores import Hidden
 
 STORE_VARIABLE = "PROBAND_STORE"
 DEFAULT_STORE = "sqlite:///proband.db"
@@ -26,6 +27,7 @@ StoreOption = Annotated[
         "--store",
         metavar="URL",
         envvar=STORE_VARIABLE,
+        parser=Hidden,
         help="Where studies are kept: sqlite:///FILE, or postgresql://...",
     ),
 ]
@@ -84,7 +86,7 @@ def create_command(
         printing.print_json(found)
         return
     printing.print_facts([(key, str(value)) for key, value in found.items()])
-    typer.echo(f'\nNow try:  proband study run "{found["study"]}"')
+    printing.say(f'\nNow try:  proband study run "{found["study"]}"')
 
 
 @study_app.command("list")
@@ -104,7 +106,7 @@ def list_command(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False
     elif rows:
         printing.print_table(["study", "events"], [[name, f"{events:,}"] for name, events in rows])
     else:
-        typer.echo("There is no study yet: begin one with proband study create.")
+        printing.say("There is no study yet: begin one with proband study create.")
 
 
 @study_app.command("show")
@@ -124,7 +126,7 @@ def show_command(study: StudyArgument, store: StoreOption = DEFAULT_STORE, as_js
     printing.print_title(summary.study)
     printing.print_facts([*summary_facts(summary), ("drift", str(drift))])
     if waiting:
-        printing.blank()
+        printing.say()
         rows = [[s.name, s.station, f"{len(s.ran)} tests", spent_on(s), s.held_until[:19]] for s in waiting[:20]]
         printing.print_table(["open subject", "station", "so far", "spent", "held until (UTC)"], rows)
 
@@ -220,7 +222,7 @@ def decide_command(
     if as_json:
         printing.print_json({"decision": taken, **done.to_dict()})
     else:
-        typer.echo(f"{done.name}: {taken}, for {spent_on(done)} of tests")
+        printing.say(f"{done.name}: {taken}, for {spent_on(done)} of tests")
 
 
 @study_app.command("take")
@@ -331,7 +333,7 @@ def restart_command(
     """
     with opened(study, store, station, actor) as live:
         live.restart(reason=reason, key=key)
-    typer.echo("The study learns afresh from here on; everything stays in its log.")
+    printing.say("The study learns afresh from here on; everything stays in its log.")
 
 
 @study_app.command("import")

@@ -12,6 +12,7 @@ from proband.demo.report import write
 from proband.demo.stream import NAMES, STREAM, Demonstration, learn_online
 from proband.demo.wording import Cells, caution, cost_table, hindsight, regret_table, verdict, way, worth
 from proband.policies.rendering import text
+from proband.texts import escaped
 
 SHOWN_SHARE = 0.01
 
@@ -33,7 +34,7 @@ def show(folder: Path, *, seed: int = 0, subjects: int = STREAM, console: Consol
     _show_table(console, f"What was lost to the clairvoyant in all ({unit})", regret_table(demonstration), words=2)
     console.print(f"\n[bold]{verdict(demonstration)}[/]\n{hindsight(demonstration)}\n{caution(demonstration)}")
     figure, document = write(demonstration, folder)
-    console.print(f"\nWritten: {figure} and {document}", soft_wrap=True)
+    console.print(f"\nWritten: {escaped(str(figure))} and {escaped(str(document))}", markup=False, soft_wrap=True)
 
 
 def _learn(console: Console, seed: int, subjects: int) -> Demonstration:

@@ -21,7 +21,7 @@ from proband.studies.events import FORMAT, canonical, digest, linked
 from proband.studies.fold import folded
 from proband.studies.inbox import inbox_of
 from proband.studies.stores.contract import Entry, Store
-from proband.studies.stores.registry import open_store
+from proband.studies.stores.registry import Hidden, open_store
 
 KIND = "proband study"
 BATCH = 20_000
@@ -118,6 +118,7 @@ def import_study(path: str | os.PathLike[str], *, store: Store | str) -> Verifie
     StudyExistsError
         If another log has this name there.
     """
+    store = Hidden(store) if isinstance(store, str) else store
     found = verify_export(path)
     study, entries = read_export(path)
     folded(entries)
