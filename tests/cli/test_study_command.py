@@ -108,6 +108,15 @@ def test_spreadsheets_in_and_out(study, run, tmp_path: Path) -> None:
     assert study("verify", "bolts", "--store", "sqlite:///copy.db", "--export", "bolts.jsonl").status == 0
 
 
+def test_a_hash_alone_is_not_ignored(study) -> None:
+    looked = study("verify", "bolts", "--json").json
+    treat(study, "a")
+    assert study("verify", "bolts", "--hash", looked["hash"]).status == 0
+    result = study("verify", "bolts", "--hash", "0" * 64)
+    assert result.status == 5
+    assert "none of the 4 entries has the hash 0000" in result.err
+
+
 def test_tampering_is_found(study) -> None:
     treat(study, "a")
     looked = study("verify", "bolts", "--json").json

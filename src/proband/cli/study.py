@@ -397,7 +397,9 @@ def verify_command(
     length: Annotated[
         int | None, typer.Option("--length", min=1, metavar="N", help="Length at an earlier look, with --hash.")
     ] = None,
-    hash: Annotated[str | None, typer.Option("--hash", metavar="HEX", help="Hash of entry N at that time.")] = None,
+    hash: Annotated[
+        str | None, typer.Option("--hash", metavar="HEX", help="Hash at that time: of entry N, or alone of any entry.")
+    ] = None,
     export: Annotated[
         Path | None, typer.Option("--export", metavar="FILE", help="An earlier export to compare every entry with.")
     ] = None,
@@ -411,7 +413,7 @@ def verify_command(
 
     [bold]Examples[/bold]
     $ proband study verify bolts
-    $ proband study verify bolts --length 1204 --hash 9f2c...
+    $ proband study verify bolts --hash $(cat hash.txt)
     """
     with opened(study, store) as live:
         found = live.verify(length=length, hash=hash, export=export)
