@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 from proband import problem_files
 from proband.errors import ProblemError, StateError, UnknownNameError
 from proband.rewards import Function, RewardFunction
+from proband.texts import check_plain
 from proband.vocabulary import FloatArray, IntArray, Pooling, Reward, Test, as_states, outcome_rows
 
 
@@ -74,8 +75,8 @@ class Problem:
         object.__setattr__(self, "tests", _checked_tests(tests))
         object.__setattr__(self, "decisions", _checked_decisions(decisions))
         object.__setattr__(self, "reward", _as_reward(reward))
-        object.__setattr__(self, "name", _checked_text("name", name))
-        object.__setattr__(self, "unit", _checked_text("unit", unit))
+        object.__setattr__(self, "name", check_plain("the problem's name", name, ProblemError))
+        object.__setattr__(self, "unit", check_plain("the problem's unit", unit, ProblemError))
         self.reward.check(self.tests, self.decisions)
 
     @classmethod
@@ -313,15 +314,11 @@ def _checked_decisions(decisions: Sequence[str]) -> tuple[str, ...]:
     if isinstance(decisions, str) or not all(isinstance(y, str) and y.strip() for y in decisions):
         given = decisions if isinstance(decisions, str) else list(decisions)
         raise ProblemError(f"decisions are {given!r}; they must be non-empty texts; write a list of names")
+    for decision in decisions:
+        check_plain("a decision", decision, ProblemError)
     if len(set(decisions)) < len(decisions):
         raise ProblemError(f"decisions {list(decisions)} repeat a name; names must differ; rename one")
     return decisions
-
-
-def _checked_text(key: str, text: str) -> str:
-    if not isinstance(text, str):
-        raise ProblemError(f"{key} is {text!r}; it must be a text; put it in quotes")
-    return text
 
 
 def _index(kind: str, name: object, names: Sequence[str]) -> int:

@@ -1,6 +1,8 @@
 """Tables on disk: CSV files whose columns are tests and whose entries are outcome names, or measurements.
 
-An empty entry (or NA, NaN) means that the test was not run. Comma, semicolon and tab separate.
+An empty entry (or NA, NaN) means that the test was not run. Comma, semicolon and tab separate. A name that a
+spreadsheet would take for a formula is written with an apostrophe before it, which is taken away when it is read
+(:mod:`proband.texts`).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 
 from proband.errors import TableError, shown
 from proband.files import read_text
+from proband.texts import cell_of, text_of
 from proband.vocabulary import FloatArray, Records, Test
 
 PROBABILITY = "probability"
@@ -56,10 +59,9 @@ def write_table(
     """Write outcome vectors by name, with the column ``probability`` if given."""
     if probabilities is not None:
         _check_room(path, tests)
-    carriage_returns = any("\r" in name for test in tests for name in (test.name, *(test.outcomes or ())))
     with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL if carriage_returns else csv.QUOTE_MINIMAL)
-        writer.writerow([test.name for test in tests] + ([] if probabilities is None else [PROBABILITY]))
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([cell_of(test.name) for test in tests] + ([] if probabilities is None else [PROBABILITY]))
         for n, row in enumerate(rows):
             names = ["" if np.isnan(x) else _written(test, float(x)) for test, x in zip(tests, row, strict=True)]
             writer.writerow(names + ([] if probabilities is None else [repr(float(probabilities[n]))]))
@@ -133,8 +135,9 @@ def _fit(text: str, delimiter: str, wanted: Collection[str]) -> tuple[int, int]:
 
 
 def _cell(cell: str, known: Container[str]) -> str:
-    """Return a cell without the blanks around it, unless it is a known name with them."""
-    return cell if cell in known else cell.strip()
+    """Return the known name that a cell stands for, with the blanks around it or without; else the cell, stripped."""
+    readings = (text_of(cell), cell, text_of(cell.strip()))
+    return next((reading for reading in readings if reading in known), cell.strip())
 
 
 def _check_room(path: str | os.PathLike[str], tests: Sequence[Test]) -> None:
@@ -163,7 +166,7 @@ def _check_header(path: str | os.PathLike[str], header: list[str], wanted: Colle
 
 
 def _written(test: Test, value: float) -> str:
-    return repr(value) if test.measured else test.names[int(value)]
+    return repr(value) if test.measured else cell_of(test.names[int(value)])
 
 
 def _outcomes(path: str | os.PathLike[str], test: Test, cells: Sequence[str], lines: Sequence[int]) -> FloatArray:
@@ -174,15 +177,16 @@ def _outcomes(path: str | os.PathLike[str], test: Test, cells: Sequence[str], li
             line = lines[int(np.flatnonzero(np.isinf(numbers))[0])]
             raise TableError(f"{path}: line {line}, column {test.name!r}: it is infinite; give a finite measurement")
         return numbers
-    places: dict[str, float] = {outcome: float(b) for b, outcome in enumerate(test.names)}
+    numbered = {outcome: float(b) for b, outcome in enumerate(test.names)}
+    places: dict[str, float] = {}
     for cell in dict.fromkeys(cells):
-        name = cell.strip()
-        if cell not in places and name not in places and name.lower() not in MISSING:
+        name = _cell(cell, numbered)
+        if name not in numbered and name.lower() not in MISSING:
             raise TableError(
                 f"{path}: line {lines[cells.index(cell)]}, column {test.name!r}: the outcome {shown(name)} is unknown; "
                 f"outcomes are {', '.join(test.names)} (empty when not run); correct the table or the problem"
             )
-        places.setdefault(cell, places.get(name, np.nan))
+        places[cell] = numbered.get(name, np.nan)
     return np.array([places[cell] for cell in cells])
 
 

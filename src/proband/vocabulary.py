@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import ProblemError, StateError, TableError
+from proband.texts import check_plain
 
 if TYPE_CHECKING:
     from typing import Self
@@ -98,6 +99,7 @@ class Test:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ProblemError(f"the name of a test is {self.name!r}; it must be a non-empty text; name the test")
+        check_plain("the name of a test", self.name, ProblemError)
         object.__setattr__(self, "outcomes", self._checked_outcomes())
         object.__setattr__(self, "cost", self._checked_cost("cost", self.cost))
         self._check_group()
@@ -134,6 +136,7 @@ class Test:
                 f"test {self.name!r}: unit is {self.unit!r} and outcomes are {self.outcomes!r}; a unit is a text and "
                 "belongs to a measured test, which lists no outcomes; drop one of the two"
             )
+        check_plain(f"test {self.name!r}: the unit", self.unit, ProblemError)
         if self.outcomes is None:
             return None
         outcomes = self.outcomes if isinstance(self.outcomes, str) else tuple(self.outcomes)
@@ -142,6 +145,8 @@ class Test:
                 f"test {self.name!r}: outcomes are {self.outcomes!r}; they must be non-empty texts; "
                 'write a list such as ["ok", "cracked"]'
             )
+        for outcome in outcomes:
+            check_plain(f"test {self.name!r}: an outcome", outcome, ProblemError)
         if len(outcomes) < 1:
             raise ProblemError(f"test {self.name!r}: it has no outcomes; a test needs one or more; list them")
         if len(set(outcomes)) < len(outcomes):
@@ -173,6 +178,7 @@ class Test:
             return
         if not isinstance(self.group, str) or not self.group.strip():
             raise ProblemError(f"test {self.name!r}: group is {self.group!r}; it must be a non-empty text; name it")
+        check_plain(f"test {self.name!r}: the group", self.group, ProblemError)
         object.__setattr__(self, "group_cost", self._checked_cost("group_cost", self.group_cost))
         if self.group_cost > self.cost:
             raise ProblemError(

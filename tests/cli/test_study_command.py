@@ -141,6 +141,15 @@ def test_a_copy_under_another_name_is_refused_before_anything_is_written(study) 
     assert "there is no study" not in refused.err
 
 
+def test_a_hash_alone_is_not_ignored(study) -> None:
+    looked = study("verify", "bolts", "--json").json
+    treat(study, "a")
+    assert study("verify", "bolts", "--hash", looked["hash"]).status == 0
+    result = study("verify", "bolts", "--hash", "0" * 64)
+    assert result.status == 5
+    assert "none of the 4 entries has the hash 0000" in result.err
+
+
 def test_tampering_is_found(study) -> None:
     treat(study, "a")
     looked = study("verify", "bolts", "--json").json

@@ -122,6 +122,23 @@ def test_verify_names_the_first_wrong_entry(crowd: Crowd, tmp_path: Path) -> Non
         study.verify(export=tmp_path / "bolts.jsonl")
 
 
+def test_a_hash_alone_is_looked_for(crowd: Crowd) -> None:
+    study = crowd.studies[0]
+    seen = study.verify()
+    crowd.run(10)
+    assert study.verify(hash=seen.hash).length > seen.length
+    assert study.verify(hash=f" {seen.hash.upper()}\n").length > seen.length
+    with pytest.raises(TamperedError, match=r"none of the .* entries has the hash 00000"):
+        study.verify(hash="0" * 64)
+    log = crowd.store._logs["bolts"].entries  # type: ignore[attr-defined]
+    del log[seen.length - 1 :]
+    with pytest.raises(TamperedError, match=f"none of the {seen.length - 1} entries has the hash {seen.hash}"):
+        study.verify(hash=seen.hash)
+    for given in ("", seen.hash[:12], f"{seen.hash[:12]}...", "x" * 64):
+        with pytest.raises(StudyError, match="it has 64 hexadecimal digits; copy it whole"):
+            study.verify(hash=given)
+
+
 def test_a_log_that_was_written_anew_does_not_fit_an_earlier_look(crowd: Crowd, tmp_path: Path) -> None:
     seen = crowd.studies[0].verify()
     crowd.studies[0].export(tmp_path / "bolts.jsonl")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from proband.errors import MissingExtraError, ProbandError, codes
+from proband.texts import escaped, without_passwords
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,4 +47,5 @@ def _run(arguments: Sequence[str] | None) -> None:
 
 def _print_error(message: str) -> None:
     red, plain = ("\033[31m", "\033[0m") if sys.stderr.isatty() else ("", "")
-    print(f"{red}error:{plain} {message}", file=sys.stderr)
+    shown = escaped(without_passwords(message), keep="\n")
+    print(f"{red}error:{plain} {shown}", file=sys.stderr)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 import proband
+from proband.cli import printing
 from proband.cli.demo import demo_command
 from proband.cli.doctor import doctor_command
 from proband.cli.evaluate import evaluate_command
@@ -16,8 +18,26 @@ from proband.cli.next import next_command
 from proband.cli.plan import plan_command
 from proband.cli.sensors import sensors_command
 from proband.cli.study import study_app
+from proband.texts import escaped, without_passwords
+
+MISTAKES: Any = typer.BadParameter.__bases__
+"""Mistakes of usage, wherever typer keeps the class."""
+
+
+class Commands(TyperGroup):
+    """Commands; what is wrong with a command line is told without passwords, and without characters that act."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except MISTAKES as error:
+            error.message = escaped(without_passwords(error.message))
+            raise
+
 
 app = typer.Typer(
+    cls=Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -28,7 +48,7 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"proband {proband.__version__}")
+        printing.say(f"proband {proband.__version__}")
         raise typer.Exit
 
 

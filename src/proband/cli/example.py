@@ -51,7 +51,7 @@ def example_command(
     rows = instance.sample(np.random.default_rng(seed), records)
     tables.write_table(records_path, instance.problem.tests, rows)
     printing.print_facts([("problem", str(problem_path)), ("records", f"{records_path}, {records} simulated subjects")])
-    typer.echo(f"\nNow try:  proband plan {problem_path} --data {records_path}")
+    printing.say(f"\nNow try:  proband plan {problem_path} --data {records_path}")
 
 
 def write_problem(instance: Instance[Law], path: Path) -> None:

@@ -82,7 +82,7 @@ def show_command(name: NameArgument, as_json: inputs.JsonOption = False) -> None
         printing.print_json(_content(experiment))
         return
     printing.print_title(f"{experiment.name}: {experiment.title}")
-    typer.echo(experiment.shows + "\n")
+    printing.say(experiment.shows + "\n")
     facts = [("agents", ", ".join(entrant.name for entrant in experiment.agents))]
     facts += [("horizon", written(experiment.horizon)), ("replications", str(experiment.replications))]
     for key, parameter in experiment.parameters.items():
@@ -138,7 +138,7 @@ def run_command(
         return
     printing.print_title(experiment.title)
     print_summary(experiment, table)
-    typer.echo(f"\n{folder}: table.csv{_parquet(folder)}, manifest.json; draw it with proband experiment plot {name}")
+    printing.say(f"\n{folder}: table.csv{_parquet(folder)}, manifest.json; draw it with proband experiment plot {name}")
 
 
 @experiment_app.command("plot")
@@ -154,7 +154,7 @@ def plot_command(
     folder = _folder(name, out)
     measure = "realised_regret" if realised else "pseudo_regret"
     for path in plot(read_table(folder), find(name), to or folder, measure=measure):
-        typer.echo(str(path))
+        printing.say(str(path))
 
 
 @experiment_app.command("report")
@@ -166,7 +166,7 @@ def report_command(name: NameArgument, out: OutOption = None, to: ToOption = Non
     """
     folder = _folder(name, out)
     for path in report(find(name), folder, to or folder):
-        typer.echo(str(path))
+        printing.say(str(path))
 
 
 def find(name: str) -> Experiment:
@@ -182,7 +182,7 @@ def print_summary(experiment: Experiment, table: TidyTable) -> None:
     _print_aligned(*summary_rows(summaries, experiment.baselines, short=True))
     found = slopes(table)
     if found:
-        typer.echo("\nslopes of final regret, in logarithms")
+        printing.say("\nslopes of final regret, in logarithms")
         header = ["agent", *("in T" if key == HORIZON else f"in {key}" for key in found)]
         _print_aligned(header, [[agent, *(str(found[key][agent]) for key in found)] for agent in table.unique("agent")])
 
@@ -192,7 +192,7 @@ def _print_aligned(header: list[str], rows: list[list[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     for row in (header, *rows):
         cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        typer.echo("  ".join([row[0].ljust(widths[0]), *cells[1:]]).rstrip())
+        printing.say("  ".join([row[0].ljust(widths[0]), *cells[1:]]).rstrip())
 
 
 def _summary(experiment: Experiment, table: TidyTable, folder: Path) -> dict[str, object]:

@@ -156,7 +156,7 @@ def _show(tree: Tree, state: FloatArray, node: Node) -> None:
     printing.print_facts(facts)
     actions = possible(node, state)
     if len(actions) > 1:
-        typer.echo()
+        printing.say()
         rows = [_row(problem, state, other) for other in actions]
         chosen = next((n for n, other in enumerate(actions) if other.action == node.action), None)
         printing.print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)

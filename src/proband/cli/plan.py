@@ -152,7 +152,7 @@ def plan_command(
     if as_json:
         printing.print_json(_content(answer))
     elif answer.rendered is not None and tree != "text":
-        typer.echo(answer.rendered)
+        printing.say(answer.rendered)
     else:
         _show(answer, show_tree=tree in (None, "text"))
 
@@ -238,9 +238,9 @@ def _show(answer: Answer, *, show_tree: bool) -> None:
     facts += [("written", path) for path in answer.written]
     printing.print_facts(facts)
     if show_tree and answer.tree is not None and (answer.rendered or _shown(answer.tree)):
-        typer.echo("\n" + (answer.rendered or FORMATS["text"](answer.tree)))
+        printing.say("\n" + (answer.rendered or FORMATS["text"](answer.tree)))
     elif show_tree:
-        typer.echo(f"\nThe tree has more than {SHOWN_NODES} nodes: see it with --tree text, or cut it with --depth 3.")
+        printing.say(f"\nThe tree has over {SHOWN_NODES} nodes: see it with --tree text, or cut it with --depth 3.")
 
 
 def _shown(tree: Tree) -> bool:

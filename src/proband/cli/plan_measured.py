@@ -113,10 +113,10 @@ def beliefs(why: Explanation) -> tuple[Belief, ...]:
 def show_choices(best: MeasuredPlan, state: Any) -> None:
     """Print the belief about the scores in a state, and every possible action there."""
     task, why = best.problem, best.explain(state)
-    printing.blank()
+    printing.say()
     if beliefs(why):
         printing.print_facts((belief.score, _spoken(belief)) for belief in beliefs(why))
-        printing.blank()
+        printing.say()
     costs = task.costs(state)[0]
     rows = [
         [

@@ -1,4 +1,4 @@
-"""How commands speak to people, and to programs."""
+"""How commands speak to people, and to programs: the one place where text is printed, and made to act on nothing."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from rich.text import Text
 from proband.planners import Evaluation
 from proband.planners.options import Progress, Standing
 from proband.problem import Problem
+from proband.texts import escaped
 
 
 @contextmanager
@@ -60,7 +61,8 @@ def waiting(what: str) -> Iterator[None]:
 
 def print_json(content: Mapping[str, Any]) -> None:
     """Print a structure as strict JSON, and nothing else; see :func:`plain` for numbers that JSON has not."""
-    typer.echo(json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+    say(escaped(text, keep="\n", escape=lambda mark: json.dumps(mark)[1:-1]))
 
 
 def plain(content: Any) -> Any:
@@ -84,26 +86,26 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     width = max(len(name) for name, _ in rows)
     console = Console(highlight=False)
     for name, fact in rows:
-        console.print(Text.assemble((f"{name:<{width}}  ", "bold"), fact), soft_wrap=True)
+        console.print(Text.assemble((f"{escaped(name):<{width}}  ", "bold"), escaped(fact)), soft_wrap=True)
 
 
-def blank() -> None:
-    """Print an empty line."""
-    typer.echo()
+def say(text: str = "", *, error: bool = False, line: bool = True) -> None:
+    """Print a text of one line or more, where nothing acts but the line breaks; all commands print by this module."""
+    typer.echo(escaped(text, keep="\n"), err=error, nl=line)
 
 
 def print_title(title: str) -> None:
     """Print a line that stands out."""
-    Console(highlight=False).print(Text(title, style="bold cyan"), soft_wrap=True)
+    Console(highlight=False).print(Text(escaped(title), style="bold cyan"), soft_wrap=True)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, best: int | None = None) -> None:
     """Print a table: the first column to the left, the others to the right; row `best` stands out."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for n, name in enumerate(header):
-        table.add_column(name, justify="left" if n == 0 else "right", overflow="fold")
+        table.add_column(Text(escaped(name)), justify="left" if n == 0 else "right", overflow="fold")
     for n, row in enumerate(rows):
-        table.add_row(*map(Text, row), style="green" if n == best else None)
+        table.add_row(*(Text(escaped(cell)) for cell in row), style="green" if n == best else None)
     Console(highlight=False).print(table)
 
 

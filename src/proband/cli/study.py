@@ -16,6 +16,7 @@ from proband.cli.study_run import operate
 from proband.errors import StudyError, UnknownNameError
 from proband.studies import Study, import_study, open_store
 from proband.studies.exchange import read_export
+from proband.studies.stores import Hidden
 
 STORE_VARIABLE = "PROBAND_STORE"
 DEFAULT_STORE = "sqlite:///proband.db"
@@ -28,6 +29,7 @@ StoreOption = Annotated[
         "--store",
         metavar="URL",
         envvar=STORE_VARIABLE,
+        parser=Hidden,
         help="Where studies are kept: sqlite:///FILE, or postgresql://...",
     ),
 ]
@@ -94,7 +96,7 @@ def create_command(
         printing.print_json(found)
         return
     printing.print_facts([(key, str(value)) for key, value in found.items()])
-    typer.echo(f'\nNow try:  proband study run "{found["study"]}"')
+    printing.say(f'\nNow try:  proband study run "{found["study"]}"')
 
 
 @study_app.command("list")
@@ -114,7 +116,7 @@ def list_command(store: StoreOption = DEFAULT_STORE, as_json: JsonOption = False
     elif rows:
         printing.print_table(["study", "events"], [[name, f"{events:,}"] for name, events in rows])
     else:
-        typer.echo("There is no study yet: begin one with proband study create.")
+        printing.say("There is no study yet: begin one with proband study create.")
 
 
 @study_app.command("show")
@@ -132,7 +134,7 @@ def show_command(study: StudyArgument, store: StoreOption = DEFAULT_STORE, as_js
     printing.print_title(summary.study)
     printing.print_facts([*summary_facts(summary), ("drift", str(summary.drift))])
     if waiting:
-        printing.blank()
+        printing.say()
         rows = [[s.name, s.station, f"{len(s.ran)} tests", spent_on(s), s.held_until[:19]] for s in waiting[:20]]
         printing.print_table(["open subject", "station", "so far", "spent", "held until (UTC)"], rows)
 
@@ -228,7 +230,7 @@ def decide_command(
     if as_json:
         printing.print_json({"decision": taken, **done.to_dict()})
     else:
-        typer.echo(f"{done.name}: {taken}, for {spent_on(done)} of tests")
+        printing.say(f"{done.name}: {taken}, for {spent_on(done)} of tests")
 
 
 @study_app.command("take")
@@ -339,7 +341,7 @@ def restart_command(
     """
     with opened(study, store, station, actor) as live:
         live.restart(reason=reason, key=key)
-    typer.echo("The study learns afresh from here on; everything stays in its log.")
+    printing.say("The study learns afresh from here on; everything stays in its log.")
 
 
 @study_app.command("import")
@@ -408,7 +410,9 @@ def verify_command(
     length: Annotated[
         int | None, typer.Option("--length", min=1, metavar="N", help="Length at an earlier look, with --hash.")
     ] = None,
-    hash: Annotated[str | None, typer.Option("--hash", metavar="HEX", help="Hash of entry N at that time.")] = None,
+    hash: Annotated[
+        str | None, typer.Option("--hash", metavar="HEX", help="Hash at that time: of entry N, or alone of any entry.")
+    ] = None,
     export: Annotated[
         Path | None, typer.Option("--export", metavar="FILE", help="An earlier export to compare every entry with.")
     ] = None,
@@ -422,7 +426,7 @@ def verify_command(
 
     [bold]Examples[/bold]
     $ proband study verify bolts
-    $ proband study verify bolts --length 1204 --hash 9f2c...
+    $ proband study verify bolts --hash $(cat hash.txt)
     """
     with opened(study, store) as live:
         found = live.verify(length=length, hash=hash, export=export)

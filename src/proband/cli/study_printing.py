@@ -67,7 +67,7 @@ def print_advice(advice: Advice) -> None:
     printing.print_title(f"{advice.subject}: {verb}: {advice.action}{price}")
     printing.print_facts([("why", advice.reason), ("spent", f"{advice.spent:.4g}{unit} so far")])
     if len(advice.alternatives) > 1:
-        printing.blank()
+        printing.say()
         rows = [
             [
                 f"{'test' if a.kind == 'test' else 'decide'}: {a.name}",

@@ -17,6 +17,7 @@ from proband.cli import printing
 from proband.cli.study_printing import print_advice, summary_facts
 from proband.errors import ProbandError
 from proband.studies import Advice, Study, Subject
+from proband.texts import escaped, without_passwords
 
 UP, DOWN, ENTER, QUIT = "up", "down", "enter", "quit"
 KEYS = {
@@ -39,7 +40,7 @@ def operate(study: Study) -> None:
         options = ["new subject", *(f"go on with {s.name} ({len(s.ran)} tests, at {s.station})" for s in waiting[:20])]
         chosen = choose(f"{study.name}: {len(waiting)} open", [*options, "the study at a glance", "leave"])
         if chosen is None or chosen == len(options) + 1:
-            typer.echo("Everything is recorded. Good bye.")
+            printing.say("Everything is recorded. Good bye.")
             return
         with _mistakes_are_shown():
             if chosen == len(options):
@@ -63,10 +64,10 @@ def _treat(study: Study, subject: Subject) -> None:
     while True:
         subject = study.subject(subject.name)
         if subject.status != "open":
-            typer.echo(f"{subject.name}: {subject.decision or subject.status}, {subject.spent:.4g} {subject.unit}\n")
+            printing.say(f"{subject.name}: {subject.decision or subject.status}, {subject.spent:.4g} {subject.unit}\n")
             return
         advice = study.ask(subject)
-        printing.blank()
+        printing.say()
         print_advice(advice)
         with _mistakes_are_shown():
             if not _step(study, subject, advice):
@@ -135,7 +136,7 @@ def _otherwise(study: Study, subject: Subject) -> None:
 
 def _undo(study: Study, subject: Subject) -> None:
     if not subject.ran:
-        typer.echo("No test was run yet.")
+        printing.say("No test was run yet.")
         return
     study.correct(subject, subject.ran[-1], None, reason="undone at the terminal")
 
@@ -150,32 +151,32 @@ def _mistakes_are_shown() -> Iterator[None]:
     try:
         yield
     except ProbandError as error:
-        typer.echo(f"That cannot be recorded: {error}\n", err=True)
+        printing.say(f"That cannot be recorded: {without_passwords(str(error))}\n", error=True)
 
 
 def choose(title: str, options: Sequence[str]) -> int | None:
     """Let the operator choose one option; None to leave."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         return _choose_by_keys(title, options)
-    typer.echo(title)
+    printing.say(title)
     for n, option in enumerate(options):
-        typer.echo(f"  {n + 1}  {option}")
+        printing.say(f"  {n + 1}  {option}")
     while True:
         line = sys.stdin.readline()
         if not line or line.strip().lower() in ("q", "quit"):
             return None
         if line.strip().isdigit() and 1 <= int(line) <= len(options):
             return int(line) - 1
-        typer.echo(f"{line.strip()!r} is no number from 1 to {len(options)}; try again, or q to leave")
+        printing.say(f"{line.strip()!r} is no number from 1 to {len(options)}; try again, or q to leave")
 
 
 def _choose_by_keys(title: str, options: Sequence[str]) -> int | None:
-    typer.echo(title + "   (arrows and Enter, or a number; q to leave)")
+    printing.say(title + "   (arrows and Enter, or a number; q to leave)")
     place, typed, lines = 0, "", len(options)
     while True:
         for n, option in enumerate(options):
             mark = "\x1b[7m" if n == place else ""
-            typer.echo(f"\x1b[2K {mark} {n + 1:>2}  {option} \x1b[0m")
+            typer.echo(f"\x1b[2K {mark} {n + 1:>2}  {escaped(option)} \x1b[0m")
         key = _key()
         typer.echo(f"\x1b[{lines}A", nl=False)
         if key.isdigit():
@@ -212,5 +213,5 @@ def _key() -> str:
 
 
 def _line(question: str) -> str:
-    typer.echo(f"{question}: ", nl=False)
+    printing.say(f"{question}: ", line=False)
     return sys.stdin.readline().strip()

@@ -13,6 +13,7 @@ from proband.demo.stream import NAMES, STREAM, Demonstration, learn_online
 from proband.demo.wording import Cells, caution, cost_table, hindsight, regret_table, verdict, way, worth
 from proband.figures import can_draw
 from proband.policies.rendering import text
+from proband.texts import escaped
 
 SHOWN_SHARE = 0.01
 
@@ -37,7 +38,8 @@ def show(folder: Path, *, seed: int = 0, subjects: int = STREAM, console: Consol
     console.print("Earned: rewards minus costs. Expected loss: to the clairvoyant, who knows the true law; exact.")
     _show_table(console, f"What was lost to the clairvoyant in all ({unit})", regret_table(demonstration), words=2)
     console.print(f"\n[bold]{verdict(demonstration)}[/]\n{hindsight(demonstration)}\n{caution(demonstration)}")
-    console.print(f"\nWritten: {' and '.join(map(str, write(demonstration, folder)))}", soft_wrap=True)
+    written = " and ".join(escaped(str(path)) for path in write(demonstration, folder))
+    console.print(f"\nWritten: {written}", markup=False, soft_wrap=True)
 
 
 def _learn(console: Console, seed: int, subjects: int) -> Demonstration:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -85,25 +84,22 @@ def _label(tree: Tree, branch: _Branch) -> str:
     if node.children:
         price = f"{problem.costs(branch.state)[0, node.action]:g} {problem.unit}".rstrip()
         name += " (on arrival)" if problem.tests[node.action].on_arrival else f" ({price})"
-    return _plain(f"{name}  value {node.value:.4g}")
+    return f"{name}  value {node.value:.4g}"
 
 
 def _edge(branch: _Branch) -> str:
     probability = branch.node.probability
-    return _plain(f"{branch.outcome} · ") + (f"{100 * probability:.3g} %" if probability > 0 else "never seen")
-
-
-def _plain(label: str) -> str:
-    """Show control characters and line separators, which would break the line, as escapes."""
-    return "".join(
-        c.encode("unicode_escape").decode("ascii") if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c
-        for c in label
-    )
+    return f"{branch.outcome} · " + (f"{100 * probability:.3g} %" if probability > 0 else "never seen")
 
 
 def _quote(label: str) -> str:
-    return '"' + label.replace("#", "#35;").replace('"', "#quot;") + '"'
+    """Return a label for Mermaid, which obeys HTML, Markdown, TeX and escapes within labels."""
+    return f'"{label.translate(_ENTITIES)}"'
 
 
 def _escape(label: str) -> str:
-    return '"' + label.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    """Return a label for Graphviz, which obeys backslashes and entities of HTML."""
+    return '"' + label.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;") + '"'
+
+
+_ENTITIES = str.maketrans({mark: f"#{ord(mark)};" for mark in '#"&<>`$\\'})

@@ -18,6 +18,7 @@ from proband.problem_files.checking import NUMBER, Kinds, check_fields, check_na
 from proband.problem_files.rewards import read_reward, reward_to_dict
 from proband.problem_files.toml import parsed, toml
 from proband.rewards.entropy import STOP
+from proband.texts import check_plain
 from proband.vocabulary import DEFAULT_OUTCOMES, Reward, Test
 
 __all__ = ["SCHEMA", "Fields", "from_dict", "read", "test_from_dict", "test_to_dict", "to_dict", "write"]
@@ -61,10 +62,7 @@ def read(path: str | os.PathLike[str]) -> Fields:
 
 def write(path: str | os.PathLike[str], fields: Fields) -> None:
     """Write a problem file that reads back to equal fields."""
-    try:
-        content = toml(to_dict(fields)).encode()
-    except UnicodeEncodeError as error:
-        raise ProblemError(f"a name cannot be written as UTF-8 ({error.reason}); use whole characters") from error
+    content = toml(to_dict(fields)).encode()
     if len(content) > LARGEST_PROBLEM_FILE:
         raise ProblemError(
             f"the problem file would have {size(len(content))}; at most {size(LARGEST_PROBLEM_FILE)} are read; use a "
@@ -82,6 +80,8 @@ def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
         raise mistake(
             source, "schema", f"it is {content['schema']}; this version reads {SCHEMA}; set schema = {SCHEMA}"
         )
+    for key in ("name", "unit"):
+        check_plain(f"{source}: {key}: it", content.get(key, ""), ProblemFileError)
     tests = tuple(_read_test(source, n, entry) for n, entry in enumerate(content["tests"]))
     decisions = tuple(content.get("decisions", (STOP,) if content["reward"].get("kind") == "entropy" else ()))
     if not all(isinstance(y, str) for y in decisions):

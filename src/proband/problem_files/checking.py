@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proband.errors import LONGEST_SHOWN, ProblemFileError, shown
+from proband.texts import check_plain
 
 NUMBER = (int, float)
 
@@ -23,6 +24,8 @@ def check_names(source: str, key: str, names: Sequence[str]) -> None:
         raise mistake(source, key, f"{shown(repeated)} appear more than once; names must differ; rename them")
     if any(not name.strip() for name in names):
         raise mistake(source, key, "a name is empty; names are non-empty texts; fill it in")
+    for name in names:
+        check_plain(f"{source}: {key}: a name", name, ProblemFileError)
 
 
 def check_names_in(source: str, key: str, given: Any, known: Sequence[str], what: str) -> None:

@@ -139,7 +139,10 @@ def _read_projection(source: str, entry: Mapping[str, Any], tests: Sequence[Test
     for n, row in enumerate(_rows(source, entry, "scores")):
         check_fields(source, f"reward.scores[{n}]", row, _SCORE_FIELDS, required=("name", "weights"))
         check_names_in(source, f"reward.scores[{n}].weights", row["weights"], [test.name for test in tests], "a test")
-        scores.append(Score(row["name"], row["weights"], row.get("offset", 0.0), row.get("unit", "")))
+        try:
+            scores.append(Score(row["name"], row["weights"], row.get("offset", 0.0), row.get("unit", "")))
+        except ProblemError as error:
+            raise mistake(source, f"reward.scores[{n}]", str(error)) from error
     names, known = [score.name for score in scores], set(decisions)
     for n, row in enumerate(_rows(source, entry, "pieces")):
         key = f"reward.pieces[{n}]"

@@ -60,7 +60,7 @@ def toml_value(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(toml_value, _limits(value))) + "]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return json.dumps(value, ensure_ascii=False)
     return "true" if value is True else "false" if value is False else repr(value)
 
 

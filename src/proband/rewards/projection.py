@@ -34,6 +34,7 @@ import numpy as np
 
 from proband.errors import ProblemError, shown
 from proband.piecewise import PiecewiseLinear
+from proband.texts import check_plain
 from proband.vocabulary import FloatArray, IntArray, Pooling, Test
 
 MOST_SCORES = 2
@@ -61,6 +62,8 @@ class Score:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ProblemError(f"the name of a score is {self.name!r}; it must be a non-empty text; name it")
+        check_plain("the name of a score", self.name, ProblemError)
+        check_plain(f"score {self.name!r}: the unit", self.unit, ProblemError)
         numbers = {name: _number(f"score {self.name!r}: the weight of {name!r}", w) for name, w in self.weights.items()}
         if not any(numbers.values()):
             raise ProblemError(

@@ -14,14 +14,15 @@ from proband.studies.events import as_time
 from proband.studies.ledger import Ledger
 from proband.studies.names import Outcome
 from proband.studies.subject import FINISHED, OPEN, VOIDED, status_of
+from proband.texts import check_plain, escaped, quoted
 
 LONGEST = 200
 
 
 def text(what: str, given: object) -> str:
     """Return a name, key or the like: some printable characters, not too many."""
-    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST or not given.isprintable():
-        shown = repr(given) if len(repr(given)) < LONGEST else f"{repr(given)[:60]}..."
+    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST or escaped(given) != given:
+        shown = quoted(str(given))
         raise StudyError(
             f"{what} is {shown}; it must be a text of 1 to {LONGEST} printable characters; give another one"
         )
@@ -32,7 +33,7 @@ def reason(given: object) -> str:
     """Return the reason for a correction, a voiding or a restart."""
     if not isinstance(given, str) or not given.strip():
         raise StudyError(f"the reason is {given!r}; whoever reads the log later needs one; say why in a few words")
-    return given.strip()
+    return check_plain("the reason", given.strip(), StudyError)
 
 
 def open_subject(ledger: Ledger, name: str, doing: str) -> int:

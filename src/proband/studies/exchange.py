@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,11 +20,12 @@ from typing import Any, BinaryIO, NamedTuple
 
 from proband.errors import StudyError, StudyExistsError, TamperedError
 from proband.files import LARGEST_FILE, size
-from proband.studies.events import FORMAT, canonical, digest, linked
-from proband.studies.fold import folded
+from proband.studies.events import FORMAT, Event, canonical, digest, linked
 from proband.studies.inbox import inbox_of
+from proband.studies.inspecting import inspect_log
 from proband.studies.stores.contract import Entry, Store
-from proband.studies.stores.registry import open_store
+from proband.studies.stores.registry import Hidden, open_store
+from proband.texts import quoted
 
 KIND = "proband study"
 BATCH = 20_000
@@ -46,26 +48,49 @@ def read_entries(store: Store, study: str, *, after: int = 0) -> Iterator[Entry]
         after = entries[-1].number
 
 
-def verify(entries: Iterable[Entry], *, length: int | None = None, hash: str | None = None) -> Verified:
+def verify(
+    entries: Iterable[Entry],
+    *,
+    length: int | None = None,
+    hash: str | None = None,
+    each: Callable[[Entry, Event], None] | None = None,
+) -> Verified:
     """Check a log from its first entry to its last; with the length and hash of an earlier look, also for its tail.
+
+    Parameters
+    ----------
+    entries : iterable of Entry
+    length, hash : int and str, optional
+        Of an earlier look; the hash alone must be that of any entry.
+    each : callable, optional
+        Is given every entry with its event, once it was checked.
 
     Raises
     ------
     TamperedError
         Naming the first entry that was altered, reordered or dropped.
     """
-    last = Verified(0, "")
+    wanted = None if hash is None else _whole_hash(hash)
+    last, seen = Verified(0, ""), wanted is None or length is not None
     for entry, event in linked(entries):
         last = Verified(event.number, entry.hash)
-        if event.number == length and hash is not None and entry.hash != hash:
+        if each is not None:
+            each(entry, event)
+        seen = seen or entry.hash == wanted
+        if event.number == length and wanted is not None and entry.hash != wanted:
             raise TamperedError(
-                f"entry {length} has the hash {entry.hash[:12]}..., and had {hash[:12]}... when it was looked at "
+                f"entry {length} has the hash {entry.hash[:12]}..., and had {wanted[:12]}... when it was looked at "
                 "before; this entry or an earlier one was altered, with all later hashes; compare with an export"
             )
     if length is not None and last.length < length:
         raise TamperedError(
             f"entry {last.length + 1} is missing: the log had {length} entries and has {last.length}; its end was "
             "dropped; import an earlier export"
+        )
+    if not seen:
+        raise TamperedError(
+            f"none of the {last.length} entries has the hash {hash}, which one had when it was looked at before; an "
+            "entry up to there was altered, with all later hashes, or the end was dropped; compare with an export"
         )
     return last
 
@@ -120,9 +145,10 @@ def import_study(path: str | os.PathLike[str], *, store: Store | str) -> Verifie
     StudyExistsError
         If another log has this name there.
     """
+    store = Hidden(store) if isinstance(store, str) else store
     found = verify_export(path)
     study, entries = read_export(path)
-    folded(entries)
+    inspect_log(entries, study, lambda number: f"{path}: line {number + 1}")
     target = open_store(store) if isinstance(store, str) else store
     try:
         with suppress(StudyExistsError):
@@ -152,6 +178,13 @@ def _append_missing(path: str | os.PathLike[str], store: Store, study: str) -> N
     while batch := list(itertools.islice(missing, BATCH)):
         store.append(study, batch, batch[0].number - 1)
     inbox_of(store, study).forget()
+
+
+def _whole_hash(given: str) -> str:
+    wanted = given.strip().lower()
+    if not re.fullmatch("[0-9a-f]{64}", wanted):
+        raise StudyError(f"the hash is {quoted(given)}; it has 64 hexadecimal digits; copy it whole")
+    return wanted
 
 
 def _head(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from proband.studies import checks
 from proband.studies.events import FORMAT
 from proband.studies.names import problem_to_dict
 from proband.studies.rules import MOST_SUBJECTS
+from proband.texts import escaped
 
 
 def founding_of(
@@ -70,14 +71,14 @@ def actor_of(given: str | None) -> str:
     if given is not None:
         return checks.text("the actor", given)
     try:
-        return getpass.getuser()
+        return escaped(getpass.getuser())
     except (KeyError, OSError):  # a container may run under a number without a name
         return "unknown"
 
 
 def station_of(given: str | None) -> str:
     """Return where: the given name, or the machine's, so that all commands on one machine are one station."""
-    return checks.text("the station", given) if given is not None else platform.node() or "unknown"
+    return checks.text("the station", given) if given is not None else escaped(platform.node()) or "unknown"
 
 
 def lease_of(given: float) -> float:

@@ -18,9 +18,11 @@ import numpy as np
 from proband.agents.agent import fully_tested
 from proband.errors import TableError
 from proband.problem import Problem
+from proband.studies import checks
 from proband.studies.events import canonical, digest
 from proband.studies.names import Names
 from proband.studies.spreadsheets import read_past
+from proband.texts import escaped
 from proband.vocabulary import FloatArray, IntArray, Records, as_states
 
 ROWS = 10_000
@@ -70,7 +72,7 @@ class Past:
 def past_records(records: Records | str | os.PathLike[str], problem: Problem, source: str | None) -> Past:
     """Return past records, from a table if a path is given."""
     if not isinstance(records, Records):
-        source = Path(records).name if source is None else source
+        source = escaped(Path(records).name) if source is None else source
         records = read_past(records, problem)
     outcomes = as_states(records.outcomes, problem.tests)
     seen = records.counts > 0
@@ -80,7 +82,8 @@ def past_records(records: Records | str | os.PathLike[str], problem: Problem, so
     chances = records.chances if records.chances is not None else np.full(len(outcomes), 1.0 if complete else np.nan)
     outcomes, counts, chances = _merged(outcomes[seen], records.counts[seen], chances[seen])
     content = canonical([_plain(outcomes), counts.tolist(), _plain(chances)])
-    return Past(outcomes, counts, chances, "records" if source is None else source, digest(content))
+    told = checks.text("the source", "records" if source is None else source)
+    return Past(outcomes, counts, chances, told, digest(content))
 
 
 def _merged(outcomes: FloatArray, counts: IntArray, chances: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:

@@ -10,6 +10,7 @@ import numpy as np
 from proband.errors import StudyError, TamperedError
 from proband.policies import Tree
 from proband.studies import acting, exchange
+from proband.studies.auditing import Audit
 from proband.studies.drift import DEFAULT_ALPHA, DriftReport, drift
 from proband.studies.events import Event, unseal
 from proband.studies.exchange import Verified
@@ -125,15 +126,18 @@ class Reading(Office):
     ) -> Verified:
         """Prove that no entry was altered, reordered or dropped; raise :class:`TamperedError` at the first that was.
 
+        The log is folded anew, and the snapshot in the store and what this process has of the study must be what it
+        says; a snapshot that is not is made anew, and the error says so.
+
         Parameters
         ----------
         length, hash : int and str, optional
-            What an earlier look returned: then the end of the log is vouched for, too.
+            What an earlier look returned: then the end of the log is vouched for, too. The hash alone will do.
         export : path, optional
             An earlier export: then every entry is compared with it.
         """
-        self._check_open()
-        found = exchange.verify(self._entries(), length=length, hash=hash)
+        audit = self._audit()
+        found = exchange.verify(self._entries(), length=length, hash=hash, each=audit.fold)
         if export is not None:
             kept = exchange.verify_export(export)
             number = exchange.differs_from(self._entries(), exchange.read_export(export)[1])
@@ -142,16 +146,15 @@ class Reading(Office):
                     f"entry {number or found.length + 1} is not the one of {export}; it was altered or dropped since; "
                     "import the export into another store and compare"
                 )
+        audit.settle()
         return found
 
     def replay(self) -> Replayed:
-        """Work out again, from the log alone, everything that was advised."""
-        self._check_open()
-        ledger = self._journal.ledger
-        return replay(
-            self._entries(),
-            lambda: make_agent(ledger.problem, ledger.founding),
-        )
+        """Work out again, from the log alone, everything that was advised; what is held is checked as by `verify`."""
+        audit, ledger = self._audit(), self._journal.ledger
+        found = replay(self._entries(), lambda: make_agent(ledger.problem, ledger.founding), watch=audit.compare)
+        audit.settle()
+        return found
 
     def export(self, path: str | os.PathLike[str]) -> Verified:
         """Write the whole log as JSON lines, lossless (:mod:`proband.studies.exchange`)."""
@@ -160,6 +163,10 @@ class Reading(Office):
 
     def _entries(self, after: int = 0) -> Iterator[Entry]:
         return exchange.read_entries(self._journal.store, self._journal.study, after=after)
+
+    def _audit(self) -> Audit:
+        self._check_open()
+        return Audit(self._journal.store, self._journal.study, self._journal.ledger, self._journal.lock)
 
     def _refresh(self) -> None:
         self._check_open()

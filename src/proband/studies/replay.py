@@ -8,7 +8,7 @@ subjects were in: the same names must come out, the same coins, and the same cha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -74,7 +74,9 @@ class _Question(NamedTuple):
     chance: float | None
 
 
-def replay(entries: Iterable[Entry], make: MakeAgent) -> Replayed:
+def replay(
+    entries: Iterable[Entry], make: MakeAgent, *, watch: Callable[[Ledger], None] = lambda ledger: None
+) -> Replayed:
     """Work out again everything that a log says was advised.
 
     Parameters
@@ -83,8 +85,10 @@ def replay(entries: Iterable[Entry], make: MakeAgent) -> Replayed:
         The whole log.
     make : callable
         Gives a new agent of the study.
+    watch : callable, optional
+        Is shown the ledger after each entry.
     """
-    ledger, asked, wrong = _asked(entries)
+    ledger, asked, wrong = _asked(entries, watch)
     learner, published, policies = Learner(make, ledger.unavailable), None, 0
     advices = 0
     for position in sorted(asked):
@@ -103,7 +107,9 @@ def agent_at(ledger: Ledger, make: MakeAgent, position: int) -> Agent:
     return learner.agent
 
 
-def _asked(entries: Iterable[Entry]) -> tuple[Ledger, dict[int, list[_Question]], list[Difference]]:
+def _asked(
+    entries: Iterable[Entry], watch: Callable[[Ledger], None]
+) -> tuple[Ledger, dict[int, list[_Question]], list[Difference]]:
     """Fold a log, and return by position the states in which something was advised, and coins that are wrong."""
     asked: dict[int, list[_Question]] = {}
     wrong: list[Difference] = []
@@ -111,6 +117,7 @@ def _asked(entries: Iterable[Entry]) -> tuple[Ledger, dict[int, list[_Question]]
     for entry, event in linked(entries):
         if ledger is None:
             ledger = founded(entry, event)
+            watch(ledger)
             continue
         check(ledger, event)
         if event.kind in _CHOSEN:
@@ -122,6 +129,7 @@ def _asked(entries: Iterable[Entry]) -> tuple[Ledger, dict[int, list[_Question]]
                 wrong.append(Difference(event.number, str(event.subject), event.data["coin"], tossed))
         apply(ledger, event)
         advance(ledger, entry, event)
+        watch(ledger)
     if ledger is None:
         raise StudyError("the log is empty; a study begins with the event that created it; it is no study's log")
     return ledger, asked, wrong

@@ -19,6 +19,7 @@ from proband.problem import Problem
 from proband.studies.events import as_time
 from proband.studies.ledger import Ledger
 from proband.studies.subject import status_of
+from proband.texts import cell_of
 from proband.vocabulary import Records
 
 Rows = list[dict[str, Any]]
@@ -134,9 +135,9 @@ def _number(path: str | os.PathLike[str], problem: Problem, j: int, n: int, cell
 
 def _write_csv(path: str | os.PathLike[str], rows: Rows) -> None:
     with Path(path).open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(file, lineterminator="\n")
+        for row in [list(rows[0] if rows else []), *(row.values() for row in rows)]:
+            writer.writerow([cell_of(value) if isinstance(value, str) else value for value in row])
 
 
 def _write_parquet(path: str | os.PathLike[str], rows: Rows) -> None:

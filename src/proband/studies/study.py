@@ -21,7 +21,7 @@ from proband.studies.journal import Journal
 from proband.studies.names import problem_to_dict
 from proband.studies.reading import Reading
 from proband.studies.stores.contract import Store
-from proband.studies.stores.registry import open_store
+from proband.studies.stores.registry import Hidden, open_store
 from proband.studies.tutor import Tutor, mode_of
 
 DEFAULT_STORE = "sqlite:///proband.db"
@@ -112,6 +112,7 @@ class Study(Reading):
         clock : callable, optional
             Returns the time in seconds since 1970.
         """
+        store = Hidden(store) if isinstance(store, str) else store
         created = as_time(time.time() if clock is None else clock())
         founding = founding_of(
             problem,
@@ -152,6 +153,7 @@ class Study(Reading):
         actor, station, lease, replan, clock
             As for :meth:`create`.
         """
+        store = Hidden(store) if isinstance(store, str) else store
         who, place, held, mode = actor_of(actor), station_of(station), lease_of(lease), mode_of(replan)
         with _opened(store) as (where, owned):
             study = cls._on(where, name, owned, who, place, held, mode, clock)

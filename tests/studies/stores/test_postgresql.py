@@ -17,7 +17,6 @@ from tests.postgres import Server, running_server
 from proband.errors import ConflictError, StoreError, StudyExistsError, UnknownStudyError
 from proband.studies.stores import Entry, open_store
 from proband.studies.stores.postgresql import PostgreSQLStore, schema
-from proband.studies.stores.postgresql.errors import without_secrets
 
 
 def entry(number: int) -> Entry:
@@ -301,10 +300,3 @@ def test_who_is_not_let_in_is_told_at_once(postgresql_url: str, old: str, new: s
 def test_an_address_that_is_none() -> None:
     with pytest.raises(StoreError, match=r"is no address of a PostgreSQL database .*; write postgresql://user@host"):
         open_store("postgresql://qa@host/bolts?colour=red")
-
-
-def test_passwords_are_not_shown() -> None:
-    url = "postgresql://qa:secret@db.example:5432/bolts?sslmode=require&password=secret"
-    assert open_store(url).url == "postgresql://qa@db.example:5432/bolts?sslmode=require"
-    assert without_secrets("postgresql://a:b@h1:1,h2:2/x") == "postgresql://a@h1:1,h2:2/x"
-    assert without_secrets("postgresql:///bolts") == "postgresql:///bolts"

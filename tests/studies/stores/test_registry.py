@@ -33,7 +33,7 @@ def test_every_store_in_memory_is_a_new_one() -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("bolts.db", "no URL of a store; .* for a file, write sqlite:///bolts.db"),
+        ("bolts.db", "'bolts.db' is no URL of a store; .* for a file, write sqlite:/// before it"),
         ("", "no URL of a store"),
         ("mysql://localhost/bolts", "it must be one of memory:, sqlite:///file.db"),
         ("SQLITE:///bolts.db", "no URL of a store"),

@@ -10,12 +10,13 @@ Examples
 
 from proband.studies.stores.contract import Entry, Store
 from proband.studies.stores.memory import MemoryStore
-from proband.studies.stores.registry import STORES, open_store
+from proband.studies.stores.registry import STORES, Hidden, open_store
 from proband.studies.stores.sqlite import JournalMode, SQLiteStore, journal_mode
 
 __all__ = [
     "STORES",
     "Entry",
+    "Hidden",
     "JournalMode",
     "MemoryStore",
     "SQLiteStore",

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 
 import proband
@@ -21,7 +21,8 @@ from proband.errors import StoreError, StudyError
 from proband.studies.stores.entries import unknown
 from proband.studies.stores.patience import Patience
 from proband.studies.stores.pool import NothingYetError, Pool
-from proband.studies.stores.postgresql.errors import explain, hopeless, passing, without_secrets
+from proband.studies.stores.postgresql.address import read_address, without_secrets
+from proband.studies.stores.postgresql.errors import explain, hopeless, passing
 from proband.studies.stores.postgresql.schema import check_current, migrate, outdated, read_format
 
 T = TypeVar("T")
@@ -74,21 +75,15 @@ class Connections:
     Parameters
     ----------
     address : str
-        The URL, with its secrets.
+        With its secrets.
     deadline : float
         How many seconds to go on trying.
     """
 
     def __init__(self, address: str, deadline: float) -> None:
-        self.url = without_secrets(address)
+        given = read_address(address)
+        self.url = without_secrets(given)
         self._deadline = deadline
-        try:
-            given = {name: str(value) for name, value in conninfo_to_dict(address).items() if value is not None}
-        except psycopg.Error as error:
-            raise StoreError(
-                f"{self.url} is no address of a PostgreSQL database ({str(error).strip()}); "
-                "write postgresql://user@host:port/database"
-            ) from error
         self._parameters = make_conninfo("", **{**_DEFAULTS, **given})
         self._reached = False
         self._pool: Pool[Connection] = Pool(self._connect, psycopg.Connection.close, lambda idle: not idle.closed)
@@ -151,7 +146,7 @@ class Connections:
                 self._pool.close()
                 patience = patience or Patience(self._deadline if self._reached else SECONDS_TO_REACH)
                 if not passing(error) or not patience.wait():
-                    raise explain(error, self.url) from error
+                    raise explain(error, self.url) from None  # its frames hold the password
 
     @contextmanager
     def _lend(self, study: str | None) -> Iterator[Connection]:
@@ -233,7 +228,7 @@ class Connections:
             connection: Connection = psycopg.connect(self._parameters, autocommit=True)
         except psycopg.OperationalError as error:
             if not self._reached and hopeless(error):
-                raise explain(error, self.url) from error
+                raise explain(error, self.url) from None
             raise
         try:
             connection.execute(_SETTINGS.format(milliseconds=int(1000 * self._deadline)).encode())

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlencode, urlsplit
-
 import psycopg
 
 from proband.errors import StoreError
 
 _PASSING = ("08", "57P01", "57P02", "57P03", "53300", "40001", "40P01", "25P03")
 _STARTING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
-_SECRETS = frozenset({"password", "sslpassword"})
+_TO_LOG_IN = "give the right one in PGPASSWORD, in ~/.pgpass or in a service file"
+_REFUSALS = {
+    "password authentication failed": f"the password of this user is wrong, or has run out; {_TO_LOG_IN}",
+    "no password supplied": f"a password is asked for, and none was given; {_TO_LOG_IN}",
+    "pg_hba.conf": "the server lets nobody in from here under this name; ask for a line in its pg_hba.conf",
+    'database "': "there is no such database; create it with createdb, or correct the address",
+    'role "': "there is no such user; create it with createuser, or correct the address",
+    "definition of service": "there is no such service; add it to ~/.pg_service.conf, or correct its name",
+}
+"""What stands in the message when a server, or the library before it asks one, lets nobody in: it has no code then."""
 _EXPLANATIONS = {
     "53100": "the disk is full; nothing of this write was acknowledged; make room and do it again",
     "55P03": "others hold it for longer than the deadline; look for a session that was stopped while it wrote",
@@ -30,28 +37,16 @@ def passing(error: psycopg.Error) -> bool:
 def hopeless(error: psycopg.OperationalError) -> bool:
     """Whether a server answered, and will not let us in however often we try."""
     text = str(error)
-    return "FATAL" in text and not any(phrase in text for phrase in _STARTING)
+    refused = "FATAL" in text or any(phrase in text for phrase in _REFUSALS)
+    return refused and not any(phrase in text for phrase in _STARTING)
 
 
 def explain(error: psycopg.Error, url: str) -> StoreError:
     """Return an error that names the store and a remedy."""
     fallback = "no answer; look whether the server runs and the address is right"
+    if error.sqlstate is None:
+        fallback = next((ours for theirs, ours in _REFUSALS.items() if theirs in str(error)), fallback)
     if error.sqlstate is not None and not passing(error):
         fallback = "PostgreSQL cannot go on; see what it says"
     what = _EXPLANATIONS.get(error.sqlstate or "", fallback)
     return StoreError(f"{url}: {what} ({error.sqlstate or type(error).__name__}: {' '.join(str(error).split())})")
-
-
-def without_secrets(url: str) -> str:
-    """Return a URL without passwords.
-
-    Examples
-    --------
-    >>> without_secrets("postgresql://qa:secret@db.example/bolts?sslmode=require&password=secret")
-    'postgresql://qa@db.example/bolts?sslmode=require'
-    """
-    parts = urlsplit(url)
-    user, at, hosts = parts.netloc.rpartition("@")
-    query = [(name, value) for name, value in parse_qsl(parts.query) if name not in _SECRETS]
-    shown = f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}"
-    return shown + (f"?{urlencode(query, safe='/:,')}" if query else "")

@@ -37,7 +37,7 @@ class PostgreSQLStore:
     ----------
     url : str
         ``postgresql://user@host:port/database``, as PostgreSQL's own programs take it. A password is better kept in
-        the environment (``PGPASSWORD``) or in a password file (``~/.pgpass``) than in the URL.
+        the environment (``PGPASSWORD``) or in a password file (``~/.pgpass``) than in the URL; it is never shown.
     deadline : float
         How many seconds to go on trying while others hold a study, or the server is away.
     """
