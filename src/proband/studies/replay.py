@@ -163,7 +163,9 @@ def _differences(ledger: Ledger, published: Published, questions: list[_Question
             steady = question.steady and action >= problem.d
             chance = acting.chance(problem, published.policy, state, tossed, steady=steady)
             recorded.append(question.chance)
-            replayed.append(None if math.isnan(chance) else chance)
+            # earlier versions recorded no chance where none could be tested completely
+            unknown = math.isnan(chance) or (chance == 0 and question.chance is None)
+            replayed.append(None if unknown else chance)
         if recorded != replayed:
             found.append(Difference(question.number, columns.names[question.subject], recorded, replayed))
     return found

@@ -234,8 +234,8 @@ def _lease(lease: Any) -> None:
 
 
 def _chance(chance: Any) -> None:
-    if type(chance) not in _NUMBERS or not 0 < chance <= 1:
-        raise ValueError(f"a chance is {shown(chance)}; a chance is above 0 and at most 1")
+    if type(chance) not in _NUMBERS or not 0 <= chance <= 1:
+        raise ValueError(f"a chance is {shown(chance)}; a chance is from 0 to 1")
 
 
 def _text(data: dict[str, Any], name: str) -> str:
