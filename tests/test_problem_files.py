@@ -50,6 +50,7 @@ def utilities_with(entries: str) -> str:
 
 
 BIG = "1" + "0" * 400
+QUOTED = r'"a\"b" . '
 
 RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     # The whole file
@@ -60,6 +61,10 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ("not valid TOML", "correct that place"),
     ),
     "too deeply nested": (f"schema = {'[' * 20000}", "", ("not valid TOML", "correct that place")),
+    "a key of 200 kB of dots": (f"{'a.' * 100_000}b = 1", "", ("line 1 has a name with more than 64 dots",)),
+    "a header of quoted dots": (f"schema = 1\n[{QUOTED * 70}b]", "", ("line 2 has a name with more than 64 dots",)),
+    "a number of thousands of hexadecimal digits": (f"schema = 0x{'f' * 9000}", "", ("more than 4300 digits",)),
+    "lists in lists": (f"schema = {'[' * 401}{']' * 401}", "", ("not valid TOML",)),
     "a key twice": ("schema = 1\nschema = 1", "", ("not valid TOML",)),
     "empty": ("", "schema", ("missing", "required", "add it")),
     "unknown field": (
@@ -369,6 +374,26 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
         document("schema = 1", reward='[reward]\nkind = "match"\nutilities = []'),
         "reward.utilities",
         ("a reward of kind 'match' has no such field",),
+    ),
+    "a table over 41 targets": (
+        document(
+            tests="\n".join(_test("cost = 1", f"t{n}") for n in range(41)),
+            reward=table_with(
+                f"targets = {[f't{n}' for n in range(41)]}\nutilities = [{{value = {{pass = 1, fail = 0}}}}]"
+            ),
+        ),
+        "reward.targets",
+        ("41 targets and 2 decisions have 4398046511104 combinations", "at most 32 targets and 1,048,576 combinations"),
+    ),
+    "a table over 70 targets with one outcome each": (
+        document(
+            tests="\n".join(_test('cost = 1\noutcomes = ["x"]', f"t{n}") for n in range(70)),
+            reward=table_with(
+                f"targets = {[f't{n}' for n in range(70)]}\nutilities = [{{value = {{pass = 1, fail = 0}}}}]"
+            ),
+        ),
+        "reward.targets",
+        ("70 targets and 2 decisions have 2 combinations", "at most 32 targets"),
     ),
     "match over too many vectors": (
         document(
@@ -704,3 +729,37 @@ def test_no_structure_crashes_the_reader(content: object) -> None:
             problem_files.from_dict(given_content)
         except ProblemFileError:
             continue
+
+
+def test_dots_within_texts_and_short_keys_are_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "problem.toml"
+    path.write_text(document(HEAD + f'\nname = "{"1." * 60}0 ... {"." * 500}"'), encoding="utf-8")
+    assert Problem.load(path).name.startswith("1.1.")
+
+
+def test_a_problem_that_is_no_table() -> None:
+    with pytest.raises(ProblemFileError, match=r"here: it is \[1\]; a problem is a table of fields"):
+        problem_files.from_dict([1], source="here")  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_too_large_is_neither_read_nor_written(tmp_path: Path) -> None:
+    with (tmp_path / "problem.toml").open("wb") as file:
+        file.truncate(2**24 + 1)
+    with pytest.raises(ProblemFileError, match="more than 16 MiB"):
+        Problem.load(tmp_path / "problem.toml")
+    problem = Problem([Test("a", 1.0, outcomes=["x" * 2**23, "y"])], ["pass"], Table(["a"], [[1.0], [0.0]]))
+    with pytest.raises(ProblemError, match=r"would have \d+ MiB; at most 16 MiB are read"):
+        problem.save(tmp_path / "other.toml")
+    assert not (tmp_path / "other.toml").exists()
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**400)])
+def test_numbers_of_hundreds_of_digits_in_rewards_of_measurements(number: int) -> None:
+    with pytest.raises(ProblemError, match="must be finite"):
+        Score("s", {"a": number})
+    with pytest.raises(ProblemError, match="must be finite"):
+        Piece("y", number)
+    with pytest.raises(ProblemError, match="give two numbers"):
+        Piece("y", 1.0, when={"s": (number, None)})
+    with pytest.raises(ProblemError, match="finite and above 0"):
+        Entropy(number)

@@ -89,7 +89,7 @@ class StoreError(ProbandError, OSError):
 
 
 class TamperedError(StudyError):
-    """The chain of a log is broken: an entry was altered, reordered or dropped."""
+    """The chain of a log is broken: an entry was altered, reordered or dropped; or it says what no study writes."""
 
 
 class TooLargeError(ProbandError, MemoryError):

@@ -172,6 +172,13 @@ class TestSensors:
             (("sensors", "bolts", "--costs", "1"), "has no sites"),
             (("sensors", "nowhere.npy", "--costs", "1"), "No such file"),
             (("sensors", "singular.npy", "--costs", "1"), "singular"),
+            (("sensors", "c.npy", "--costs", "binary.csv"), "not UTF-8"),
+            (("sensors", "c.npy", "--costs", "long.csv"), "field larger than field limit"),
+            (("sensors", "c.npy", "--costs", "ragged.csv"), "it has 1 entries; the header has 2"),
+            (("sensors", "binary.csv", "--records"), "not UTF-8"),
+            (("sensors", "long.csv", "--records"), "field larger than field limit"),
+            (("sensors", "wide.csv", "--records"), "at most 4096 are read"),
+            (("sensors", "empty.csv", "--records"), "it is empty"),
         ],
     )
     def test_mistakes(self, run, arguments: tuple[str, ...], fragment: str) -> None:
@@ -180,6 +187,11 @@ class TestSensors:
         np.save("indefinite.npy", np.array([[1.0, 2.0], [2.0, 1.0]]))
         np.save("singular.npy", np.ones((2, 2)))
         Path("prices.csv").write_text("site,cost\nsite 1,2\nsite 2,2\n")
+        Path("binary.csv").write_bytes(b"site,cost\n\xff,1\n")
+        Path("long.csv").write_text("site,cost\n" + "x" * 200_000 + ",1\n")
+        Path("ragged.csv").write_text("site,cost\nsite 1\n")
+        Path("wide.csv").write_text(",".join(f"s{n}" for n in range(4097)) + "\n")
+        Path("empty.csv").write_text("\n")
         result = run(*arguments)
         assert result.status == 2
         assert fragment in result.err

@@ -132,6 +132,12 @@ def test_bad_means_states_and_problems() -> None:
         law.check(Problem([Test("a", 1.0)], (), Match()))
     with pytest.raises(DistributionError, match="1 tests and the problem 2"):
         law.check(entropy_problem(2))
+    with pytest.raises(DistributionError, match="beyond 1e\\+150"):
+        Gaussian.from_records(Records([[1e308], [-1e308]]))
+    with pytest.raises(DistributionError, match="at most 1e\\+150"):
+        Gaussian([0.0], [[1e200]])
+    with pytest.raises(DistributionError, match="no array of numbers"):
+        Gaussian([10**400], [[1.0]])
     with pytest.raises(DistributionError, match="1 records are complete"):
         Gaussian.from_records(Records([[1.0], [NAN]]))
 

@@ -109,6 +109,15 @@ def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
         covariance_files.read(tmp_path / "c.mat", None)
 
 
+def test_a_wrong_checksum_and_a_tail() -> None:
+    head, plain = saved({"C": MATRIX})[:128], saved({"C": MATRIX})[128:]
+    packed = zlib.compress(plain)
+    assert np.array_equal(read_mat(head + struct.pack("<2I", 15, len(packed)) + packed)["C"], MATRIX)
+    for wrong in (packed[:-1] + bytes([packed[-1] ^ 1]), zlib.compress(plain + bytes(10**6)), packed[:-4]):
+        with pytest.raises(ValueError, match=r"incorrect data check|does not end where it says"):
+            read_mat(head + struct.pack("<2I", 15, len(wrong)) + wrong)
+
+
 def test_a_file_of_many_empty_elements() -> None:
     with pytest.raises(ValueError, match="more than 1000 elements"):
         read_mat(saved({"C": MATRIX}) + struct.pack("<2I", 1, 0) * MOST_ARRAYS)

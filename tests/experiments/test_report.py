@@ -66,9 +66,15 @@ def test_an_unfinished_run_has_no_page(small: Experiment, tmp_path: Path) -> Non
     (tmp_path / "manifest.json").write_text(json.dumps(manifest | {"finished": None}))
     with pytest.raises(TableError, match="whole run"):
         report(EXPERIMENTS["paper-discrete"], tmp_path, tmp_path)
-    (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(TableError, match="no JSON"):
-        report(EXPERIMENTS["paper-discrete"], tmp_path, tmp_path)
+    for content, message in (
+        (b"{", "not JSON"),
+        (b"\xff", "not UTF-8"),
+        (b"[" * 9999, "not JSON"),
+        (b"[1]", r"it is \[1\]"),
+    ):
+        (tmp_path / "manifest.json").write_bytes(content)
+        with pytest.raises(TableError, match=message):
+            report(EXPERIMENTS["paper-discrete"], tmp_path, tmp_path)
 
 
 def test_summaries_are_plain_json(folder: Path) -> None:

@@ -52,3 +52,10 @@ def test_a_missing_table_is_named(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("agent,t\ngreedy,1\n")
     with pytest.raises(TableError, match="horizon"):
         read_table(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"agent,t\n", b"\xff", b"agent,t\n1\n", b"agent\n" + b"x" * 200_000])
+def test_a_table_that_is_damaged(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_bytes(content)
+    with pytest.raises(TableError, match=r"table\.csv: "):
+        read_table(tmp_path)

@@ -82,6 +82,13 @@ def _altered_json(rng: random.Random, seed: bytes) -> bytes:
     return json.dumps(altered(rng, json.loads(seed))).encode()
 
 
+def _load_problem(path: Path) -> None:
+    """Load a problem that comes back as it is when it is saved."""
+    problem = Problem.load(path)
+    problem.save(path)
+    assert Problem.load(path) == problem
+
+
 def _for(names: tuple[str, ...], read: Callable[[Path, Problem], object]) -> tuple[Read, ...]:
     """Read a file as one about each of some problems."""
     return tuple(lambda path, name=name: read(path, PROBLEMS[name]()) for name in names)  # type: ignore[misc]
@@ -101,7 +108,7 @@ def _sensors(path: Path) -> None:
 _COVARIANCE: tuple[Read, ...] = (*_for(("network",), Gaussian.load), _sensors)
 
 KINDS: dict[str, Kind] = {
-    "problem": Kind(".toml", seeds.problems, (Problem.load,), _altered_toml),
+    "problem": Kind(".toml", seeds.problems, (_load_problem,), _altered_toml),
     "records": Kind(
         ".csv",
         seeds.records,

@@ -215,8 +215,9 @@ _ALTERATIONS: tuple[Callable[[random.Random, Any, Any, list[Place]], None], ...]
 )  # fmt: skip
 
 _CELLS = (
-    "", " ", "NA", "nan", "inf", "-inf", "1e400", "1e-400", "-1", "0", "1", "9" * 400, "x" * 140_000, "\0", '"',
-    "\x1b[2J", "=1+1", "é", "\ufeff", "a\nb", "1,5", "mean", "probability", "site", "cost",
+    "", " ", "NA", "nan", "inf", "-inf", "1e400", "1e-400", "1e308", "-1e308", "1e200", "5e-324", "-1", "0", "1",
+    "9" * 400, "x" * 140_000, "\0", '"', "\x1b[2J", "=1+1", "é", "\ufeff", "a\nb", "1,5", "mean", "probability", "site",
+    "cost",
 )  # fmt: skip
 
 

@@ -106,6 +106,9 @@ def test_a_plan_survives_its_file(bolt_plan: GaussianPlan, tmp_path: Path) -> No
         ({"mean": None}, "it is no policy"),
         ({"problem": {}}, "it is no policy"),
         ({"options": {}}, "KeyError"),
+        ({"mean": [10**400] * 6}, "it is no policy"),
+        ({"mean": [1e308] * 6}, "at most 1e+150"),
+        ({"options": {"tolerance": 10**400, "max_tests": None}}, "it is no policy"),
     ],
 )
 def test_broken_files(bolt_plan: GaussianPlan, tmp_path: Path, change: dict[str, object], fragment: str) -> None:

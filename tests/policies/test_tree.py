@@ -173,7 +173,7 @@ def broken(content: dict[str, object], path: str, value: object) -> dict[str, ob
     *way, last = path.split(".")
     inner = content
     for key in way:
-        inner = inner[key]  # type: ignore[assignment]
+        inner = inner[int(key) if key.isdigit() else key]  # type: ignore[assignment, index]
     if value is None:
         del inner[last]
     else:
@@ -209,6 +209,13 @@ def broken(content: dict[str, object], path: str, value: object) -> dict[str, ob
         ("root.value", None),
         ("root.value", "high"),
         ("root.value", []),
+        ("root.value", True),
+        ("root.value", 10**400),
+        ("root.value", float("nan")),
+        ("root.probability", float("-inf")),
+        ("root.children.clean.decision", {"visual": "clean"}),
+        ("problem.tests.0.cost", 10**400),
+        ("problem.reward.utilities.0.value.pass", 10**400),
         ("root.probability", None),
         ("root.alternatives", None),
         ("root.alternatives", [1]),
@@ -250,3 +257,12 @@ def test_half_a_surrogate_is_refused(tmp_path: Path) -> None:
     problem = Problem([Test("\ud800", 1.0)], reward=Match())
     with pytest.raises(PolicyError, match="UTF-8"):
         plan(problem, Discrete([[0]], [1.0])).tree().save(tmp_path / "policy.json")
+
+
+def test_half_an_outcome_vector_is_no_decision(tmp_path: Path) -> None:
+    problem = Problem([Test("a", 9.0), Test("b", 9.0)], reward=Match())
+    content = plan(problem, Discrete([[0, 0], [1, 1]], [0.5, 0.5])).tree().to_dict()
+    file = tmp_path / "policy.json"
+    file.write_text(json.dumps(broken(content, "root.decision", {"a": "1"})))
+    with pytest.raises(PolicyError, match=r"a decision is \{'a': '1'\}; it must be one of the problem's"):
+        Tree.load(file)

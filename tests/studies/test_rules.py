@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from tests.studies.crowd import PROBLEMS, Clock, Crowd, gout, vector
 
+from proband import Problem, Records, Test
 from proband.errors import StudyError, TamperedError
+from proband.rewards import Table
 from proband.studies import Study, import_study
 from proband.studies.batch import Batch
 from proband.studies.events import Event, seal, unseal
@@ -30,7 +32,7 @@ Events = list[dict[str, Any]]
 def a_study() -> Study:
     """Every kind of event: subject 1 is decided and revealed, 2 was corrected and is open, 3 is voided."""
     study = Study.create(gout(), agent="test-everything", store=MemoryStore(), station="A", actor="QA", clock=Clock())
-    study.learn_from(_past(study))
+    study.learn_from(Records([[0, 0, 1, 0], [1, np.nan, 1, 1]], counts=[2, 1]))
     for _ in range(3):
         study.arrive({"sex": "f"})
     for subject in ("1", "2"):
@@ -43,12 +45,6 @@ def a_study() -> Study:
     study.take("2", at_once=True)
     study.restart(reason="new supplier")
     return study
-
-
-def _past(study: Study) -> Any:
-    from proband import Records
-
-    return Records([[0, 0, 1, 0], [1, np.nan, 1, 1]], counts=[2, 1])
 
 
 def events_of(study: Study) -> Events:
@@ -303,6 +299,17 @@ def test_decisions_on_whole_vectors() -> None:
     first(events, "decided")["data"]["decision"] = "a=0, b=y=1"
     with pytest.raises(TamperedError, match=r"entry \d+ \('decided'\).*'a=0, b=y=1' does not exist"):
         folded(chained(events))
+
+
+def test_a_study_that_could_not_be_opened_is_not_created() -> None:
+    tests = [Test(f"t{n}", 1.0, outcomes=["x"]) for n in range(33)]
+    problem = Problem(tests, ["y"], Table([test.name for test in tests], np.zeros((1,) * 34)), name="wide")
+    store = MemoryStore()
+    with pytest.raises(StudyError, match="at most 32 targets"):
+        Study.create(problem, store=store, agent="test-everything")
+    with pytest.raises(StudyError, match=r"horizon is 1000.*at most 9,007"):
+        Study.create(gout(), store=store, horizon=10**60)
+    assert store.studies() == []
 
 
 def test_a_peer_cannot_have_nonsense_written() -> None:

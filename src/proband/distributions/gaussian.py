@@ -83,6 +83,8 @@ class Gaussian:
         n = from_complete.n
         if n < 2:
             raise DistributionError(f"{n} records are complete; a covariance needs two or more; add some")
+        if not (np.abs(from_complete.outcomes) <= LARGEST).all():
+            raise DistributionError(f"a measurement is beyond {LARGEST:g}; its square is no number; use larger units")
         mean = from_complete.counts @ from_complete.outcomes / n
         centred = from_complete.outcomes - mean
         return cls(mean, (centred * from_complete.counts[:, None]).T @ centred / n)

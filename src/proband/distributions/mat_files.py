@@ -30,6 +30,7 @@ _LEVEL_4_TYPES = ("f8", "f4", "i4", "i2", "u2", "u1")
 _INTEGERS, _FLAGS, _MATRIX, _COMPRESSED = 5, 6, 14, 15
 _REAL_CLASSES = range(6, 16)
 _COMPLEX = 0x800
+_PADDING = 8
 _TOO_MANY = f"it has more than {MOST_ARRAYS} elements, which is the most that is read"
 
 
@@ -85,7 +86,7 @@ def _level_5(content: bytes) -> Iterator[tuple[Matrix, bytes]]:
         if matrix is not None:
             left -= matrix.start + matrix.nbytes
             check_room(left)
-            yield matrix, _inflated(packed, matrix.start + matrix.nbytes) if deflated else shown
+            yield matrix, _inflated(packed, matrix.start + matrix.nbytes, whole=True) if deflated else shown
     raise ValueError(_TOO_MANY)
 
 
@@ -145,12 +146,18 @@ def _matrix(content: bytes, outer: Element, order: str) -> Matrix | None:
     return Matrix(label, (rows, columns), order + _TYPES[numbers.type], numbers.start, numbers.nbytes)
 
 
-def _inflated(packed: bytes, nbytes: int) -> bytes:
-    """Return the first bytes of what was deflated, and inflate no more."""
+def _inflated(packed: bytes, nbytes: int, *, whole: bool = False) -> bytes:
+    """Return the first bytes of what was deflated, and inflate no more; a `whole` ends there, with its checksum."""
+    inflating = zlib.decompressobj()
     try:
-        return zlib.decompressobj().decompress(packed, nbytes)
+        beginning = inflating.decompress(packed, nbytes)
+        if whole:
+            inflating.decompress(inflating.unconsumed_tail, _PADDING)
     except zlib.error as error:
         raise ValueError(f"it is damaged: {error}") from error
+    if whole and not inflating.eof:
+        raise ValueError("a compressed matrix does not end where it says")
+    return beginning
 
 
 def _part(content: bytes, start: int, nbytes: int) -> bytes:

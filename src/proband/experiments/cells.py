@@ -130,7 +130,7 @@ def load(folder: Path, cell: Cell) -> Outcome | None:
         if content["cell"] != json.loads(json.dumps(cell.settings())):
             return None
         return Outcome(content["t"], content["measures"], content["blocks"], content["seconds"])
-    except (FileNotFoundError, json.JSONDecodeError, KeyError, TypeError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

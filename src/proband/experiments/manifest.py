@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 import proband
-from proband.errors import TableError
+from proband.errors import TableError, shown
 from proband.experiments.cells import Outcome, write_atomically
 from proband.experiments.experiment import Cell, Experiment
 from proband.experiments.fingerprint import FINGERPRINT
+from proband.files import read_json
 
 MANIFEST = "manifest.json"
 PACKAGES = ("numpy", "scipy", "numba", "pyarrow", "distributed")
@@ -66,15 +67,13 @@ def write_manifest(folder: Path, content: dict[str, Any]) -> None:
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """Return the manifest of a run's folder, if it has one."""
-    try:
-        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    path = folder / MANIFEST
+    if not path.exists():
         return None
-    except json.JSONDecodeError as error:
-        raise TableError(
-            f"{folder / MANIFEST}: it is no JSON ({error}); a run writes it; choose another --out"
-        ) from error
-    return dict(content)
+    content = read_json(path, TableError)
+    if not isinstance(content, dict):
+        raise TableError(f"{path}: it is {shown(content)}; a run writes a table of fields; choose another --out")
+    return content
 
 
 def now() -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from proband import tables
 from proband.errors import TableError
 from proband.experiments.cells import MEASURES, Outcome
 from proband.experiments.experiment import Cell, Point, Value
@@ -110,8 +111,7 @@ def read_table(folder: Path) -> TidyTable:
     path = folder / CSV
     if not path.exists():
         raise TableError(f"{path}: there is no table; a run writes one; run the experiment first, or name its folder")
-    with path.open(encoding="utf-8", newline="") as file:
-        header, *lines = csv.reader(file)
+    header, lines, _ = tables.read_lines(path, FIXED)
     missing = [name for name in (*FIXED, "horizon") if name not in header]
     if missing or not lines:
         raise TableError(f"{path}: it has {len(lines)} rows and lacks {missing}; it must be a run's table; run again")
@@ -139,6 +139,6 @@ def _parsed(cells: Sequence[str]) -> NDArray[Any]:
     for kind in (np.int64, np.float64):
         try:
             return np.array(cells).astype(kind)
-        except ValueError:
+        except (ValueError, OverflowError):
             continue
     return np.array(cells)

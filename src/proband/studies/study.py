@@ -15,7 +15,7 @@ import proband
 from proband.errors import StudyError
 from proband.problem import Problem
 from proband.studies.events import Event, as_time, seal
-from proband.studies.fold import CREATED
+from proband.studies.fold import CREATED, founded
 from proband.studies.founding import actor_of, founding_of, lease_of, make_agent, station_of
 from proband.studies.journal import Journal
 from proband.studies.names import problem_to_dict
@@ -125,6 +125,7 @@ class Study(Reading):
         )
         who, place, held, mode = actor_of(actor), station_of(station), lease_of(lease), mode_of(replan)
         first = Event(1, CREATED, None, founding, created, who, place, proband.__version__, CREATED)
+        founded(seal(first), first)  # what is written can be read
         with _opened(store) as (where, owned):
             where.create(founding["name"], seal(first))
             return cls._on(where, founding["name"], owned, who, place, held, mode, clock)

@@ -14,6 +14,7 @@ import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from operator import lt
 from typing import Any
 
 from proband.errors import StoreError, StudyError
@@ -107,9 +108,12 @@ class SQLiteStore:
     def read(self, study: str, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Return the entries after a number, at most `limit` of them."""
         entries = list(map(Entry._make, self._ask_about(study, _READ, after, -1 if limit is None else limit)))
-        self._check_type(int, [entry.number for entry in entries], f"an entry of the study {study!r} has no number")
-        if not entries and not after and limit != 0:
+        numbers = [entry.number for entry in entries]
+        self._check_type(int, numbers, f"an entry of the study {study!r} has no number")
+        if not entries and after <= 0 and limit != 0:
             raise damaged(self.path, f"the study {study!r} has no entries")
+        if not all(map(lt, [after, *numbers], numbers)):
+            raise damaged(self.path, f"the entries of the study {study!r} are out of order")
         return entries
 
     def find(self, study: str, key: str) -> Entry | None:
