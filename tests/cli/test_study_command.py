@@ -141,6 +141,28 @@ def test_a_copy_under_another_name_is_refused_before_anything_is_written(study) 
     assert "there is no study" not in refused.err
 
 
+def test_studies_are_copied_and_verified(study, run) -> None:
+    treat(study, "a")
+    run("study", "create", "gout", "--name", "gout", "--agent", "test-everything")
+    looked = study("verify", "bolts", "--json").json
+    one = study("copy", "sqlite:///bolts.db", "sqlite:///one.db", "--study", "bolts", "--json").json
+    assert one == {"copied": [{"study": "bolts", "events": looked["events"], "hash": looked["hash"]}]}
+    both = study("copy", "sqlite:///bolts.db", "sqlite:///both.db")
+    assert both.status == 0
+    assert looked["hash"] in "".join(both.out.split())
+    assert study("verify", "bolts", "--store", "sqlite:///both.db", "--hash", looked["hash"]).status == 0
+    assert study("verify", "gout", "--store", "sqlite:///both.db").status == 0
+    treat(study, "b")
+    assert study("copy", "sqlite:///bolts.db", "sqlite:///both.db").status == 0
+    treat(lambda *words: study(*words, "--store", "sqlite:///both.db"), "c")
+    result = study("copy", "sqlite:///bolts.db", "sqlite:///both.db")
+    assert result.status == 5
+    assert "gone on there by itself" in result.err
+    nothing = study("copy", "sqlite:///nothing.db", "sqlite:///both.db")
+    assert nothing.status == 2
+    assert "there is no study in sqlite:///nothing.db" in nothing.err
+
+
 def test_a_hash_alone_is_not_ignored(study) -> None:
     looked = study("verify", "bolts", "--json").json
     treat(study, "a")

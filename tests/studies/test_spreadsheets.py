@@ -122,3 +122,40 @@ def test_an_empty_table(tmp_path: Path) -> None:
     for ending in (".csv", ".parquet"):
         study.write_table(tmp_path / f"empty{ending}")
         assert (tmp_path / f"empty{ending}").exists()
+
+
+def test_no_cell_of_an_exported_table_begins_a_formula(tmp_path: Path) -> None:
+    names = ['=HYPERLINK("http://a";"b")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)"]
+    problem = Problem(
+        [Test("=visual", 0.1, outcomes=("=clean", "-"))],
+        ["+pass", "fail"],
+        Table(["=visual"], [[1, 0], [0, 1]]),
+        name="odd",
+    )
+    with Study.create(problem, agent="test-everything", store="memory:", station="=line 1") as study:
+        for name in names:
+            study.arrive(subject=name)
+            study.tell(name, "=visual", "=clean")
+            study.decide(name, "+pass")
+        study.arrive(subject="last")
+        study.tell("last", "=visual", "-")
+        study.write_table(tmp_path / "subjects.csv")
+        table = study.table()
+    with (tmp_path / "subjects.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["subject"] for row in rows] == [*("'" + name for name in names), "last"]
+    assert [row["'=visual"] for row in rows] == ["'=clean"] * 4 + ["-"]
+    assert [row["decision"] for row in rows] == ["'+pass"] * 4 + [""]
+    assert {row["station"] for row in rows} == {"'=line 1"}
+    assert [float(row["cost"]) for row in rows] == [row["cost"] for row in table]
+    assert [int(row["number"]) for row in rows] == [1, 2, 3, 4, 5]
+
+
+def test_names_that_were_kept_from_acting_are_read_back(tmp_path: Path) -> None:
+    problem = Problem(
+        [Test("=visual", 0.1, outcomes=("=clean", "@x"))], ["a", "b"], Table(["=visual"], [[1, 0], [0, 1]])
+    )
+    (tmp_path / "past.csv").write_text("'=visual\n'=clean\n'@x\n@x\n")
+    with Study.create(problem, name="odd", agent="greedy", store="memory:") as study:
+        assert study.learn_from(tmp_path / "past.csv") == 3
+        assert study._journal.ledger.imports[0].counts.tolist() == [1, 2]

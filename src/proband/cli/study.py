@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,8 @@ from proband.cli import inputs, printing
 from proband.cli.next import parse_known
 from proband.cli.study_printing import print_advice, print_answer, spent_on, summary_facts
 from proband.cli.study_run import operate
-from proband.errors import StudyError, UnknownNameError
-from proband.studies import Study, import_study, open_store
+from proband.errors import StudyError, UnknownNameError, UnknownStudyError
+from proband.studies import Study, copy_study, import_study, open_store
 from proband.studies.exchange import read_export
 from proband.studies.stores import Hidden
 
@@ -402,6 +403,33 @@ def export_command(
         printing.print_json(content)
     else:
         printing.print_facts([(key, str(value)) for key, value in content.items()])
+
+
+@study_app.command("copy")
+def copy_command(
+    source: Annotated[Hidden, typer.Argument(metavar="FROM", parser=Hidden, help="URL of the store to copy from.")],
+    target: Annotated[Hidden, typer.Argument(metavar="TO", parser=Hidden, help="URL of the store to copy to.")],
+    study: Annotated[
+        list[str] | None, typer.Option("--study", metavar="NAME", help="Which study; by default all. Repeat it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy studies to another store, each whole or not at all, and verify them there. Twice adds what came since.
+
+    [bold]Examples[/bold]
+    $ proband study copy sqlite:///bolts.db postgresql://host/quality
+    """
+    with closing(open_store(source)) as here, closing(open_store(target)) as there:
+        names = study or here.studies()
+        if not names:
+            raise UnknownStudyError(f"there is no study in {here.url}; give the store that has one")
+        found = [(name, copy_study(name, source=here, target=there)) for name in names]
+    if as_json:
+        printing.print_json(
+            {"copied": [{"study": name, "events": log.length, "hash": log.hash} for name, log in found]}
+        )
+    else:
+        printing.print_table(["study", "events", "hash"], [[name, f"{log.length:,}", log.hash] for name, log in found])
 
 
 @study_app.command("verify")

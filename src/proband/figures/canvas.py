@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proband.errors import MissingExtraError, UnknownNameError
+from proband.texts import escaped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,6 +67,17 @@ def svg_of(figure: Figure) -> str:
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = buffer.getvalue()
     return text[text.index("<svg") :]
+
+
+def literal(text: str) -> str:
+    r"""Return a text that matplotlib shows as it is: a dollar begins no formula, and no character acts.
+
+    Examples
+    --------
+    >>> print(literal(r"k$ / \$"))
+    k\$ / \\$
+    """
+    return escaped(text, keep="\n").replace("$", r"\$")
 
 
 def check_ending(path: Path) -> str:

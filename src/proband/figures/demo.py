@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, INK, LINES, NEUTRAL_FILL, new_figure
+from proband.figures.canvas import FAINT, INK, LINES, NEUTRAL_FILL, literal, new_figure
 from proband.vocabulary import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _draw_shares(axes: Axes, curves: DemoCurves) -> None:
     axes.plot(learned, place, "o", markersize=6, color=BLUE)
     _label(axes, "○ clairvoyant", (100, 1.5), (0, 0), INK, ha="right")
     _label(axes, "● learned plan", (100, 1.0), (0, 0), BLUE, ha="right")
-    axes.set_yticks(place, names)
+    axes.set_yticks(place, map(literal, names))
     axes.set_ylim(-0.6, len(names) - 0.4)
     axes.set_xlim(-3, 105)
     axes.set_xlabel("share of bolts (%)", color=INK)
@@ -160,4 +160,4 @@ def _label(
 
 
 def _in(unit: str) -> str:
-    return f" ({unit})" if unit else ""
+    return literal(f" ({unit})") if unit else ""

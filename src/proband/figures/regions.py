@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, FILLS, INK, new_figure
+from proband.figures.canvas import FAINT, FILLS, INK, literal, new_figure
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.policies.beliefs import members
-from proband.rewards import Projection
+from proband.problem import Problem
+from proband.rewards import Projection, Score
 from proband.vocabulary import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def draw_regions(plan: GaussianPlan) -> Figure:
         for action in shown:
             colours[action] = colours[action][0], True
     _legend(figure, plan, {action for action, (_, used) in colours.items() if used}, colours)
-    figure.suptitle(plan.problem.name or "Plan", fontsize=12, color=INK, x=0.01, ha="left", fontweight="bold")
+    figure.suptitle(literal(plan.problem.name or "Plan"), fontsize=12, color=INK, x=0.01, ha="left", fontweight="bold")
     figure.tight_layout(rect=(0, 0.06 if lines > 1 else 0.11, 1, 0.98))
     return figure
 
@@ -108,7 +109,7 @@ def _colours(plan: GaussianPlan) -> dict[int, tuple[str, bool]]:
 def _title(plan: GaussianPlan, panel: Visited) -> str:
     names = [plan.problem.tests[i].name for i in members(panel.mask, plan.problem.d)]
     known = " + ".join(names) if names else "nothing known yet"
-    return textwrap.fill(f"{known}  ({100 * panel.share:.3g} % of subjects)", width=52)
+    return literal(textwrap.fill(f"{known}  ({100 * panel.share:.3g} % of subjects)", width=52))
 
 
 def _draw_line(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[int, tuple[str, bool]]) -> set[int]:
@@ -123,9 +124,8 @@ def _draw_line(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[int
         axis.axvspan(grid[start], right, color=colours[int(actions[start])][0], alpha=0.55, lw=0)
     axis.plot(grid, stopping, color=FAINT, lw=1.2, ls="--")
     axis.plot(grid, values, color=INK, lw=1.6)
-    score = reward.scores[0]
-    axis.set_xlabel(f"posterior mean of {score.name}{f' ({score.unit})' if score.unit else ''}", fontsize=SMALL)
-    axis.set_ylabel(f"value{f' ({plan.problem.unit})' if plan.problem.unit else ''}", fontsize=SMALL)
+    axis.set_xlabel(_mean_of(reward.scores[0]), fontsize=SMALL)
+    axis.set_ylabel(literal(f"value{f' ({plan.problem.unit})' if plan.problem.unit else ''}"), fontsize=SMALL)
     axis.set_xlim(grid[0], grid[-1])
     low = np.quantile(values, 0.02)
     axis.set_ylim(low - 0.15 * (values.max() - low), values.max() + 0.1 * (values.max() - low))
@@ -145,10 +145,14 @@ def _draw_plane(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[in
     picture = np.searchsorted(present, actions).reshape(size, size)
     table = ListedColormap([colours[int(action)][0] for action in present])
     axis.pcolormesh(x, y, picture, cmap=table, vmin=-0.5, vmax=len(present) - 0.5, shading="nearest", rasterized=True)
-    across, up = (f"posterior mean of {each.name}{f' ({each.unit})' if each.unit else ''}" for each in reward.scores)
-    axis.set_xlabel(across, fontsize=SMALL)
-    axis.set_ylabel(up, fontsize=SMALL)
+    across, up = reward.scores
+    axis.set_xlabel(_mean_of(across), fontsize=SMALL)
+    axis.set_ylabel(_mean_of(up), fontsize=SMALL)
     return set(present.tolist())
+
+
+def _mean_of(score: Score) -> str:
+    return literal(f"posterior mean of {score.name}{f' ({score.unit})' if score.unit else ''}")
 
 
 def _runs(actions: IntArray) -> list[tuple[int, int]]:
@@ -161,14 +165,16 @@ def _legend(figure: Figure, plan: GaussianPlan, shown: set[int], colours: dict[i
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    d = plan.problem.d
-    handles: list[Any] = [
-        Patch(color=colours[a][0], alpha=0.6, label=("run " if a < d else "") + plan.problem.action_name(a))
-        for a in sorted(shown)
-    ]
+    handles: list[Any] = [Patch(color=colours[a][0], alpha=0.6, label=_label(plan.problem, a)) for a in sorted(shown)]
     if len(plan.decider.beliefs.prior) == 1:
         handles += [
             Line2D([], [], color=INK, lw=1.6, label="value of the plan"),
             Line2D([], [], color=FAINT, lw=1.2, ls="--", label="deciding at once"),
         ]
     figure.legend(handles=handles, loc="lower center", ncol=min(len(handles), 6), fontsize=SMALL, frameon=False)
+
+
+def _label(problem: Problem, action: int) -> str:
+    """Return the name of an action for the legend, which would leave it out if it began with a low line."""
+    name = literal(problem.action_name(action))
+    return f"run {name}" if action < problem.d else f" {name}" if name.startswith("_") else name

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, INK, new_figure
+from proband.figures.canvas import FAINT, INK, literal, new_figure
 from proband.vocabulary import FloatArray
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Curve:
     @property
     def label(self) -> str:
         """What the agent is called in the figure."""
-        return LABELS.get(self.agent, _spoken(self.agent))
+        return LABELS.get(self.agent, literal(_spoken(self.agent)))
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ def draw_sweep(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) 
 def _figure(width: float, words: Words) -> Figure:
     figure = new_figure(width, 4.9)
     figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.08, rect=(0, 0, 1, 0.88))
-    figure.text(0.012, 0.955, words.title, size=13, weight="bold", color=INK, va="center")
-    figure.text(0.012, 0.905, words.subtitle, size=SMALL + 0.5, color=INK, va="center")
+    figure.text(0.012, 0.955, literal(words.title), size=13, weight="bold", color=INK, va="center")
+    figure.text(0.012, 0.905, literal(words.subtitle), size=SMALL + 0.5, color=INK, va="center")
     return figure
 
 
@@ -186,9 +186,9 @@ def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, *, marker: s
 
 
 def _finish(axes: Axes, title: str, x: str, y: str) -> None:
-    axes.set_title(title, loc="left", size=10, weight="bold", color=INK)
-    axes.set_xlabel(x, color=INK)
-    axes.set_ylabel(y, color=INK)
+    axes.set_title(literal(title), loc="left", size=10, weight="bold", color=INK)
+    axes.set_xlabel(literal(x), color=INK)
+    axes.set_ylabel(literal(y), color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=SMALL)
     axes.grid(color="#e6eaed", linewidth=0.6, zorder=0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, INK, new_figure
+from proband.figures.canvas import FAINT, INK, literal, new_figure
 from proband.planners.plans import Plan
 from proband.policies import follow
 from proband.vocabulary import FloatArray
@@ -30,12 +30,14 @@ def draw_chosen(plan: Plan) -> Figure:
     figure = new_figure(7.0, 1.4 + 0.24 * problem.d)
     axis = figure.subplots()
     axis.barh(range(problem.d), [gains[i] for i in order], color=[IN if i in chosen else OUT for i in order])
-    axis.set_yticks(range(problem.d), [problem.tests[i].name for i in order], fontsize=SMALL)
+    axis.set_yticks(range(problem.d), [literal(problem.tests[i].name) for i in order], fontsize=SMALL)
     axis.axvline(0, color=INK, lw=0.8)
-    unit = f" ({problem.unit})" if problem.unit else ""
+    unit = literal(f" ({problem.unit})") if problem.unit else ""
     axis.set_xlabel(f"gain of measuring it, given the rest of the set{unit}", fontsize=SMALL)
     axis.set_title(
-        f"{problem.name or 'Best set'}: {len(chosen)} of {problem.d} are worth their costs", fontsize=10, color=INK
+        f"{literal(problem.name or 'Best set')}: {len(chosen)} of {problem.d} are worth their costs",
+        fontsize=10,
+        color=INK,
     )
     figure.tight_layout()
     return figure
@@ -64,7 +66,7 @@ def draw_sizes(
         axis.axvline(best, color=FAINT, lw=1, ls="--", label=f"best size: {best}")
     axis.set_xlabel("size of the set", fontsize=SMALL)
     axis.set_ylabel("value", fontsize=SMALL)
-    axis.set_title(title, fontsize=11, color=INK, loc="left")
+    axis.set_title(literal(title), fontsize=11, color=INK, loc="left")
     axis.legend(fontsize=SMALL, frameon=False)
     axis.grid(color="#e5e9ec", lw=0.6)
     figure.tight_layout()
@@ -102,7 +104,9 @@ def draw_map(
         zorder=3,
     )
     for (x, y), name in zip(positions, names, strict=True):
-        axis.annotate(name, (x, y), xytext=(0, 9), textcoords="offset points", ha="center", fontsize=7, color=INK)
+        axis.annotate(
+            literal(name), (x, y), xytext=(0, 9), textcoords="offset points", ha="center", fontsize=7, color=INK
+        )
     counts = {kind: list(standing).count(kind) for kind in colours}
     handles = [
         Line2D([], [], marker="o", ls="", markerfacecolor=colours[kind], markeredgecolor=INK, label=f"{kind}: {count}")
@@ -112,7 +116,7 @@ def draw_map(
         handles=handles, title="size: cost of a site", fontsize=SMALL, title_fontsize=SMALL, frameon=False,
         loc="upper left", bbox_to_anchor=(1.0, 1.0),
     )  # fmt: skip
-    axis.set_title(title, fontsize=11, color=INK, loc="left")
+    axis.set_title(literal(title), fontsize=11, color=INK, loc="left")
     axis.set_xlabel("km", fontsize=SMALL)
     axis.set_ylabel("km", fontsize=SMALL)
     axis.set_aspect("equal")

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import proband
-from proband.figures.canvas import FAINT, INK, LINES, new_figure, svg_of
+from proband.figures.canvas import FAINT, INK, LINES, literal, new_figure, svg_of
 from proband.figures.tree import draw_tree
 from proband.policies import Tree
 from proband.studies import Summary
+from proband.texts import escaped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,23 +35,23 @@ svg { max-width: 100%; height: auto; }
 
 def study_report(summary: Summary, *, tree: Tree | None) -> str:
     """Return the report of a study as HTML."""
-    since = f"{html.escape(summary.agent)}, since {html.escape(summary.created[:16])} UTC"
+    since = f"{_html(summary.agent)}, since {_html(summary.created[:16])} UTC"
     parts = [
-        f"<h1>{html.escape(summary.study)}</h1>",
+        f"<h1>{_html(summary.study)}</h1>",
         f'<p class="when">{since}; {summary.events:,} events; proband {proband.__version__}</p>',
         _tiles(summary),
     ]
     if summary.drift is not None:
-        parts.append(f'<p class="{"alarm" if summary.drift.alarm else "calm"}">{html.escape(str(summary.drift))}</p>')
+        parts.append(f'<p class="{"alarm" if summary.drift.alarm else "calm"}">{_html(str(summary.drift))}</p>')
     parts += _statement(summary)
     if summary.stretches:
         parts += ["<h2>Cost per subject over time</h2>", svg_of(draw_costs(summary))]
     if summary.decisions:
         parts += ["<h2>Decisions</h2>", svg_of(draw_decisions(summary))]
     parts += ["<h2>What was learned</h2>", _learned(tree)]
-    parts += ["<h2>Exploration still to come</h2>", f"<p>{html.escape(_exploration(summary))}</p>"]
+    parts += ["<h2>Exploration still to come</h2>", f"<p>{_html(_exploration(summary))}</p>"]
     parts += ["<h2>The record</h2>", _record(summary)]
-    title = html.escape(summary.study)
+    title = _html(summary.study)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
@@ -64,7 +65,7 @@ def _statement(summary: Summary) -> list[str]:
         return []
     certificate = [] if stated.certificate is None else [(str(stated.certificate), bool(stated.certificate.withdrawn))]
     said = [*certificate, *((notice, True) for notice in stated.notices)]
-    return [f'<p class="{"alarm" if alarming else "calm"}">{html.escape(text)}</p>' for text, alarming in said]
+    return [f'<p class="{"alarm" if alarming else "calm"}">{_html(text)}</p>' for text, alarming in said]
 
 
 def _tiles(summary: Summary) -> str:
@@ -77,7 +78,7 @@ def _tiles(summary: Summary) -> str:
             ("tests saved", f"{summary.tests_saved:,}"),
             ("saved against testing everything", f"{summary.cost_saved:,.4g}{unit}"),
         ]
-    cells = "".join(f'<div class="tile"><b>{html.escape(value)}</b><span>{name}</span></div>' for name, value in tiles)
+    cells = "".join(f'<div class="tile"><b>{_html(value)}</b><span>{name}</span></div>' for name, value in tiles)
     return f'<div class="tiles">{cells}</div>'
 
 
@@ -86,7 +87,7 @@ def draw_costs(summary: Summary) -> Figure:
     figure = new_figure(8.0, 3.0)
     left, right = figure.subplots(1, 2)
     middle = [(stretch.first + stretch.last) / 2 for stretch in summary.stretches]
-    unit = f" ({summary.unit})" if summary.unit else ""
+    unit = literal(f" ({summary.unit})") if summary.unit else ""
     for axis, values, label, colour in (
         (left, [stretch.cost for stretch in summary.stretches], f"cost a subject{unit}", LINES[0]),
         (right, [stretch.tests for stretch in summary.stretches], "tests a subject", LINES[2]),
@@ -110,7 +111,7 @@ def draw_decisions(summary: Summary) -> Figure:
     axis.barh(range(len(names)), counts, color=LINES[0], height=0.6)
     for n, count in enumerate(counts):
         axis.annotate(f"{count:,}", (count, n), xytext=(4, 0), textcoords="offset points", va="center", fontsize=SMALL)
-    axis.set_yticks(range(len(names)), names, fontsize=SMALL, color=INK)
+    axis.set_yticks(range(len(names)), map(literal, names), fontsize=SMALL, color=INK)
     axis.invert_yaxis()
     axis.set_xlim(0, 1.15 * max(counts))
     for side in ("top", "right", "bottom"):
@@ -131,6 +132,11 @@ def _learned(tree: Tree | None) -> str:
             "it, cut at any depth, and <code>proband.figures.save_tree</code> draws it.</p>"
         )
     return f"<p>The present plan, to a depth of four tests.</p>{svg_of(draw_tree(tree))}"
+
+
+def _html(text: str) -> str:
+    """Return a text for a page, where it is text and nothing else."""
+    return html.escape(escaped(text))
 
 
 def _exploration(summary: Summary) -> str:
@@ -156,5 +162,5 @@ def _record(summary: Summary) -> str:
         ("clock warnings", f"{len(summary.clock):,}"),
     ]
     cells = "".join(f'<tr><th>{name}</th><td class="n">{value}</td></tr>' for name, value in rows)
-    kept = f"Last hash <code>{summary.hash}</code>: keep it to verify later that nothing was dropped."
+    kept = f"Last hash <code>{_html(summary.hash)}</code>: keep it to verify later that nothing was dropped."
     return f"<table>{cells}</table><p>{kept}</p>"

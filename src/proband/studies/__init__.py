@@ -12,6 +12,7 @@ Examples
 """
 
 from proband.studies.advice import Advice, Alternative
+from proband.studies.copying import copy_study
 from proband.studies.events import Event
 from proband.studies.exchange import Verified, import_study
 from proband.studies.fold import folded
@@ -37,6 +38,7 @@ __all__ = [
     "Subject",
     "Summary",
     "Verified",
+    "copy_study",
     "folded",
     "import_study",
     "open_store",
