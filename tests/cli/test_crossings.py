@@ -57,6 +57,7 @@ COMMANDS = (
     "study export s log.jsonl --json",
     "study import s log.jsonl --store sqlite:///copy.db --json",
     "study verify s --replay --json",
+    "study copy sqlite:///studies.db sqlite:///moved.db --json",
     "study restart s --reason 'new supplier'",
     "study import s {example}-records.csv --json",
     "study arrive s --subject d --known '{first}' --json",

@@ -115,7 +115,7 @@ def report_of(name: str) -> Reader:
             subject = study.arrive()
             study.tell(subject, name, f"{name}{n % 2}")
             study.decide(subject, name)
-        return Reader(study_report(study.summary(), study.problem, tree=tree, drift=study.drift()))
+        return Reader(study_report(study.summary(), tree=tree))
 
 
 @pytest.mark.parametrize("name", [*ODD, "<script>alert(1)</script>", '"><img src=x onerror=y>', "--><u>x</u>"])
