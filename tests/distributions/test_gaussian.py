@@ -149,6 +149,13 @@ class TestFiles:
         law.save(tmp_path / "law.csv", problem)
         assert Gaussian.load(tmp_path / "law.csv", problem) == law
 
+    def test_names_begin_no_formula_and_come_back(self, tmp_path: Path) -> None:
+        tests = [Test(name, 0.1, outcomes=None) for name in ("=1+1", "@x")]
+        problem, law = Problem(tests, ["stop"], Entropy()), Gaussian([0.5, -1.0], [[2.0, 0.5], [0.5, 1.0]])
+        law.save(tmp_path / "law.csv", problem)
+        assert (tmp_path / "law.csv").read_text().startswith(",'=1+1,'@x\nmean,0.5,-1.0\n'=1+1,2.0,")
+        assert Gaussian.load(tmp_path / "law.csv", problem) == law
+
     def test_columns_may_come_in_any_order(self, tmp_path: Path) -> None:
         (tmp_path / "c.csv").write_text(",t1,t0\nt1,2,0.5\nt0,0.5,1\n")
         law = Gaussian.load(tmp_path / "c.csv", entropy_problem(2))

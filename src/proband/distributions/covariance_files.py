@@ -19,6 +19,7 @@ from proband.distributions.array_files import Arrays, read_npy, read_npz
 from proband.distributions.mat_files import read_mat
 from proband.errors import DistributionError
 from proband.files import MOST_SITES, read_bytes, read_text
+from proband.texts import cell_of, text_of
 from proband.vocabulary import FloatArray
 
 MEAN = "mean"
@@ -68,10 +69,10 @@ def write(path: Path, names: Sequence[str], mean: FloatArray, covariance: FloatA
     """Write a CSV that :func:`read` understands."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["", *names])
+        writer.writerow(["", *map(cell_of, names)])
         writer.writerow([MEAN, *(repr(float(x)) for x in mean)])
         for name, row in zip(names, covariance, strict=True):
-            writer.writerow([name, *(repr(float(x)) for x in row)])
+            writer.writerow([cell_of(name), *(repr(float(x)) for x in row)])
 
 
 def _read_csv(path: str | os.PathLike[str], text: str) -> tuple[FloatArray, FloatArray, list[str] | None]:
@@ -80,7 +81,7 @@ def _read_csv(path: str | os.PathLike[str], text: str) -> tuple[FloatArray, Floa
         raise DistributionError(f"{path}: it is empty; a covariance has a row for each test; fill it")
     named = not all(map(_is_number, rows[0]))
     labelled = named and not rows[0][0].strip()
-    names = [cell.strip() for cell in rows[0][int(labelled) :]] if named else None
+    names = [text_of(cell.strip()) for cell in rows[0][int(labelled) :]] if named else None
     body = rows[int(named) :]
     d = len(rows[0]) - int(labelled)
     means = [body.pop(0)] if labelled and body and body[0][0].strip() == MEAN else []
@@ -92,7 +93,7 @@ def _read_csv(path: str | os.PathLike[str], text: str) -> tuple[FloatArray, Floa
     mean = np.array([float(cell) for row in means for cell in row[1:]]) if means else np.zeros(d)
     matrix = np.array([[float(cell) for cell in row[int(labelled) :]] for row in body])
     if names is not None and labelled:
-        order = [row[0].strip() for row in body]
+        order = [text_of(row[0].strip()) for row in body]
         if sorted(order) != sorted(names):
             raise DistributionError(
                 f"{path}: its rows are {order} and its columns {names}; they must agree; correct them"
