@@ -117,7 +117,7 @@ class TestMistakes:
             (("plan", "bolts", "--out", "no/such/folder.json"), 1, "no/such/folder.json: it cannot be used"),
             (("plan", "bolts", "--data", "a", "--distribution", "b"), 2, "not both"),
             (("plan", "bolts", "--complete-only"), 2, "give --data too"),
-            (("plan", "bolts", "--depth", "-1"), 2, "greater than or equal to 0"),
+            (("plan", "bolts", "--depth", "-1"), 2, "--depth"),
             (("plan",), 2, "PROBLEM"),
         ],
     )

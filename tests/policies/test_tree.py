@@ -253,12 +253,6 @@ def test_decisions_of_a_match_are_written_by_name(tmp_path: Path) -> None:
     assert Tree.load(tmp_path / "policy.json") == tree
 
 
-def test_half_a_surrogate_is_refused(tmp_path: Path) -> None:
-    problem = Problem([Test("\ud800", 1.0)], reward=Match())
-    with pytest.raises(PolicyError, match="UTF-8"):
-        plan(problem, Discrete([[0]], [1.0])).tree().save(tmp_path / "policy.json")
-
-
 def test_half_an_outcome_vector_is_no_decision(tmp_path: Path) -> None:
     problem = Problem([Test("a", 9.0), Test("b", 9.0)], reward=Match())
     content = plan(problem, Discrete([[0, 0], [1, 1]], [0.5, 0.5])).tree().to_dict()

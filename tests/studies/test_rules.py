@@ -126,7 +126,7 @@ FORGERIES: dict[str, tuple[Forgery, str]] = {
     "a decision twice": (again("decided"), "was decided on or voided before"),
     "an unknown decision": (setting("decided", "decision", "operate"), "'operate' does not exist"),
     "a decision as number": (setting("decided", "decision", 1), "its decision is 1; it must be a text"),
-    "a chance of zero": (setting("decided", "chance", 0.0), "a chance is 0.0"),
+    "a chance below zero": (setting("decided", "chance", -0.5), "a chance is -0.5"),
     "a chance above one": (setting("decided", "chance", 1.5), "a chance is 1.5"),
     "correcting what was never told": (setting("corrected", "test", "urate"), "was never told"),
     "correcting to nonsense": (setting("corrected", "outcome", "maybe"), "'maybe' does not exist"),
@@ -256,7 +256,7 @@ def test_an_import_of_such_a_log_leaves_nothing(name: str, honest: Events, tmp_p
     path = tmp_path / "gout.jsonl"
     path.write_text("\n".join([json.dumps(head), *(entry.body for entry in entries), ""]), encoding="utf-8")
     store = MemoryStore()
-    with pytest.raises(TamperedError, match="is none that a study writes"):
+    with pytest.raises(StudyError, match=r"gout\.jsonl: line \d+: "):
         import_study(path, store=store)
     assert store.studies() == []
     store.create("gout", entries[0])

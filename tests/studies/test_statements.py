@@ -75,7 +75,7 @@ def test_a_study_shows_what_its_agent_certifies() -> None:
     assert stated(study).notices == ()
     summary = study.summary()
     assert ("certificate", str(certificate)) in summary_facts(summary)
-    assert f'<p class="calm">{certificate}</p>' in study_report(summary, study.problem, tree=None, drift=study.drift())
+    assert f'<p class="calm">{certificate}</p>' in study_report(summary, tree=None)
     written = json.loads(json.dumps(summary.to_dict(), allow_nan=False))["statement"]
     assert written["certificate"]["says"] == str(certificate)
 
@@ -91,9 +91,7 @@ def test_an_operator_who_breaks_off_gets_no_certificate() -> None:
     assert statement.notices == (statement.certificate.withdrawn,)
     summary = study.summary()
     assert ("notice", statement.notices[0]) in summary_facts(summary)
-    assert '<p class="alarm">Nothing is certified any more.' in study_report(
-        summary, study.problem, tree=None, drift=study.drift()
-    )
+    assert '<p class="alarm">Nothing is certified any more.' in study_report(summary, tree=None)
     assert json.loads(json.dumps(summary.to_dict(), allow_nan=False))["statement"]["certificate"]["bound"] is None
 
 

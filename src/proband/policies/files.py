@@ -20,8 +20,6 @@ def write_policy(path: str | os.PathLike[str], content: Mapping[str, Any]) -> No
     """Write the structure of a policy file."""
     try:
         text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError as error:
-        raise PolicyError(f"a name cannot be written as UTF-8 ({error.reason}); use whole characters") from error
     except ValueError as error:
         raise PolicyError(
             f"a number of the policy is not finite ({error}), and JSON has finite ones alone; give rewards and costs "
