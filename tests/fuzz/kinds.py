@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import sqlite3
+import struct
 import tomllib
+import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +86,25 @@ def _altered_json(rng: random.Random, seed: bytes) -> bytes:
     return json.dumps(altered(rng, json.loads(seed))).encode()
 
 
+def _repacked_npz(rng: random.Random, seed: bytes) -> bytes:
+    """Damage an array of an archive, and pack it again as if nothing had happened."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(seed)) as archive, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as other:
+        chosen = rng.choice(archive.namelist())
+        for name in archive.namelist():
+            content = archive.read(name)
+            content = damaged(rng, content, [content]) if name == chosen else content
+            other.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _repacked_mat(rng: random.Random, seed: bytes) -> bytes:
+    """Damage a matrix, and compress it as if nothing had happened."""
+    plain = seeds.covariances_mat()[0]
+    packed = zlib.compress(damaged(rng, plain[128:], [plain[128:]]))
+    return seed[:128] + struct.pack("<2I", 15, len(packed)) + packed
+
+
 def _load_problem(path: Path) -> None:
     """Load a problem that comes back as it is when it is saved."""
     problem = Problem.load(path)
@@ -127,8 +150,8 @@ KINDS: dict[str, Kind] = {
     "gaussian-policy": Kind(".json", seeds.gaussian_policies, (load_plan,), _altered_json),
     "covariance-csv": Kind(".csv", seeds.covariances_csv, _COVARIANCE, rearranged),
     "covariance-npy": Kind(".npy", seeds.covariances_npy, _COVARIANCE),
-    "covariance-npz": Kind(".npz", seeds.covariances_npz, _COVARIANCE),
-    "covariance-mat": Kind(".mat", seeds.covariances_mat, _COVARIANCE),
+    "covariance-npz": Kind(".npz", seeds.covariances_npz, _COVARIANCE, _repacked_npz),
+    "covariance-mat": Kind(".mat", seeds.covariances_mat, _COVARIANCE, _repacked_mat),
     "export": Kind(".jsonl", logs.exports, (logs.read_export,), logs.forged, share=0.8),
     "store": Kind(".db", logs.stores, (logs.read_store,), logs.damaged_store, share=0.7),
 }
