@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from proband import Discrete, Plan, Problem, Test, evaluate, plan
-from proband.errors import PolicyError, StateError
+from proband.errors import PolicyError, ProblemError, StateError
 from proband.policies import DecideNow, Node, Tree
 from proband.rewards import Match, Table, Unstated
 from proband.testing import check_policy, random_distribution, random_problem
@@ -206,7 +206,11 @@ def test_decisions_of_a_match_are_written_by_name(tmp_path: Path) -> None:
     assert Tree.load(tmp_path / "policy.json") == tree
 
 
-def test_half_a_surrogate_is_refused(tmp_path: Path) -> None:
-    problem = Problem([Test("\ud800", 1.0)], reward=Match())
-    with pytest.raises(PolicyError, match="UTF-8"):
-        plan(problem, Discrete([[0]], [1.0])).tree().save(tmp_path / "policy.json")
+def test_a_policy_file_with_a_name_that_acts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    plan(Problem([Test("crack", 1.0)], reward=Match()), Discrete([[0]], [1.0])).tree().save(path)
+    for mark in ("\\u001b[2J", "\\ud800", "\u202e"):
+        path.write_text(path.read_text(encoding="utf-8").replace("crack", f"crack{mark}", 1), encoding="utf-8")
+        with pytest.raises((PolicyError, ProblemError), match="with the character U") as caught:
+            Tree.load(path)
+        assert str(caught.value).isprintable()

@@ -110,11 +110,7 @@ class Tree:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as JSON, with the tests and decisions that it speaks of."""
-        try:
-            content = (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode()
-        except UnicodeEncodeError as error:
-            raise PolicyError(f"a name cannot be written as UTF-8 ({error.reason}); use whole characters") from error
-        Path(path).write_bytes(content)
+        Path(path).write_bytes((json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
