@@ -14,7 +14,7 @@ from proband.texts import cell_of, check_plain, escaped, quoted, text_of, withou
 
 ACTING = [
     *map(chr, range(32)), *map(chr, range(127, 160)), "\u202a", "\u202e", "\u2066", "\u2069", "\u200e", "\u061c",
-    "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u2028", "\u2029", "\U000e0041", "\ud800", "\u3164",
+    "\u200b", "\u2060", "\ufeff", "\u00ad", "\u2028", "\u2029", "\U000e0041", "\ud800", "\u3164",
 ]  # fmt: skip
 
 

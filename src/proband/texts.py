@@ -1,7 +1,7 @@
 """Text that does not act: which characters a name may not have, and how text is shown that has them all the same.
 
 A terminal obeys control characters, bidirectional marks turn what is read around, and nobody sees a zero-width one. A
-name has none of these. Text that came from elsewhere (an older log, a file's name, an error of a library) is shown with
+name has none of these (but for the joiners, without which some scripts cannot be written). Text that came from elsewhere (an older log, a file's name, an error of a library) is shown with
 them escaped. A spreadsheet takes a cell that begins with =, +, - or @ for a formula: an apostrophe before it makes it
 text, and is taken away when the table is read.
 """
@@ -16,7 +16,7 @@ from proband.errors import ProbandError
 _ACTING = re.compile(
     "[\0-\x1f\x7f-\x9f"  # control characters, the line feed and the escape among them
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional marks, embeddings, overrides and isolates
-    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"  # invisible
+    "\xad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0"  # invisible
     "\u2028\u2029\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # separators of lines, other formatting
     "\U000e0000-\U000e007f\ud800-\udfff]"  # tags, halves of surrogate pairs
 )

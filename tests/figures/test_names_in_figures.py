@@ -20,7 +20,7 @@ from proband.figures.study import study_report
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.rewards import Entropy, Piece, Projection, Score, Table
 
-ODD = [r"$\frac", r"$x^$", r"a $\alpha$ b", r"\$5 $", "$$", "<b>&amp;</b>", r"\frac{1}{2}", "{x}", "100 %"]
+ODD = [r"$\frac$", r"$\frac", r"$x^$", r"a $\alpha$ b", r"\$5 $", "$$", "<b>&amp;</b>", r"\frac{1}{2}", "{x}", "100 %"]
 
 
 def listed(name: str) -> Problem:

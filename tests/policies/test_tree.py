@@ -11,7 +11,7 @@ import pytest
 from tests.strict_json import strict
 
 from proband import Discrete, Plan, Problem, Test, evaluate, plan
-from proband.errors import PolicyError, StateError
+from proband.errors import PolicyError, ProblemError, StateError
 from proband.policies import DecideNow, Node, Tree
 from proband.problem_files.rewards import _KINDS, _WRITERS
 from proband.rewards import Match, Table, Unstated
@@ -260,3 +260,13 @@ def test_half_an_outcome_vector_is_no_decision(tmp_path: Path) -> None:
     file.write_text(json.dumps(broken(content, "root.decision", {"a": "1"})))
     with pytest.raises(PolicyError, match=r"a decision is \{'a': '1'\}; it must be one of the problem's"):
         Tree.load(file)
+
+
+def test_a_policy_file_with_a_name_that_acts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "policy.json"
+    plan(Problem([Test("crack", 1.0)], reward=Match()), Discrete([[0]], [1.0])).tree().save(path)
+    for mark in ("\\u001b[2J", "\\ud800", "\u202e"):
+        path.write_text(path.read_text(encoding="utf-8").replace("crack", f"crack{mark}", 1), encoding="utf-8")
+        with pytest.raises((PolicyError, ProblemError), match="with the character U") as caught:
+            Tree.load(path)
+        assert str(caught.value).isprintable()

@@ -240,9 +240,8 @@ def _show(answer: Answer, *, show_tree: bool) -> None:
     if show_tree and answer.tree is not None and (answer.rendered or _shown(answer.tree)):
         printing.say("\n" + (answer.rendered or FORMATS["text"](answer.tree)))
     elif show_tree:
-        printing.say(
-            f"\nThe tree has more than {SHOWN_NODES} nodes: see it with --tree text, or cut it with --depth 3."
-        )
+        hint = "see it with --tree text, or cut it with --depth 3."
+        printing.say(f"\nThe tree has more than {SHOWN_NODES} nodes: {hint}")
 
 
 def _shown(tree: Tree) -> bool:
