@@ -1,9 +1,10 @@
 """Text that does not act: which characters a name may not have, and how text is shown that has them all the same.
 
 A terminal obeys control characters, bidirectional marks turn what is read around, and nobody sees a zero-width one. A
-name has none of these (but for the joiners, without which some scripts cannot be written). Text that came from elsewhere (an older log, a file's name, an error of a library) is shown with
-them escaped. A spreadsheet takes a cell that begins with =, +, - or @ for a formula: an apostrophe before it makes it
-text, and is taken away when the table is read.
+name has none of these (but for the joiners, without which some scripts cannot be written). Text that came from
+elsewhere (an older log, a file's name, an error of a library) is shown with them escaped. A spreadsheet takes a cell
+that begins with =, +, - or @ for a formula: an apostrophe before it makes it text, and is taken away when the table is
+read.
 """
 
 from __future__ import annotations
