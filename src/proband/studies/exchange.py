@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 from proband.errors import StudyError, StudyExistsError, TamperedError
 from proband.studies.events import FORMAT, canonical, digest, linked
 from proband.studies.fold import folded
-from proband.studies.inbox import inbox_of
 from proband.studies.stores.contract import Entry, Store
 from proband.studies.stores.registry import open_store
 
@@ -149,7 +148,6 @@ def _append_missing(path: str | os.PathLike[str], store: Store, study: str) -> N
     missing = itertools.islice(_entries(path), here, None)
     while batch := list(itertools.islice(missing, BATCH)):
         store.append(study, batch, batch[0].number - 1)
-    inbox_of(store, study).forget()
 
 
 def _head(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class MemoryStore:
             if len(log.entries) != expected:
                 raise too_long(study, len(log.entries), expected)
             new = {entry.key: Entry(*entry) for entry in entries}
-            if len(new) < len(entries) or not new.keys().isdisjoint(log.by_key):
+            if len(new) < len(entries) or any(key in log.by_key for key in new):
                 raise key_taken(study, [entry.key for entry in entries])
             log.by_key.update(new)
             log.entries.extend(new.values())
