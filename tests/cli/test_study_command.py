@@ -215,6 +215,16 @@ def test_a_tree_that_is_too_large_for_the_report_comes_with_a_way_to_see_it() ->
     assert "study show" not in text
 
 
+def test_outcomes_are_told_all_or_none(study) -> None:
+    study("arrive", "bolts", "--subject", "a")
+    wrong = study("tell", "bolts", "a", "bolt weight=light", "bolt length=huge", "--key", "k")
+    assert (wrong.status, "huge" in wrong.err) == (2, True)
+    for _ in range(2):  # the corrected command goes through, and once more under its key
+        told = study("tell", "bolts", "a", "bolt weight=light", "bolt length=off", "--key", "k", "--json")
+        assert told.json["subject"]["known"] == {"bolt weight": "light", "bolt length": "off"}
+    assert study("show", "bolts", "--json").json["events"] == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "fragment"),
     [
@@ -230,7 +240,6 @@ def test_a_tree_that_is_too_large_for_the_report_comes_with_a_way_to_see_it() ->
         (("list", "--store", "mongo://x"), 6, "mongo"),
         (("list", "--store", "sqlite:///no/such/folder/x.db"), 6, "folder"),
         (("import", "bolts", "nowhere.csv"), 2, "nowhere.csv"),
-        (("tell", "bolts", "a", "bolt weight=light", "bolt length=off", "--key", "k"), 2, "one by one"),
     ],
 )
 def test_mistakes(study, arguments: tuple[str, ...], status: int, fragment: str) -> None:

@@ -185,9 +185,10 @@ def _restarted(ledger: Ledger, event: Event, seconds: float) -> None:
 
 
 def _hold(ledger: Ledger, i: int, event: Event, seconds: float) -> None:
+    """Let a station hold a subject: from the time of its own clock on, and not from that of an earlier event."""
     columns = ledger.columns
     columns.holders[i] = event.station
-    columns.lease_end[i] = min(seconds + columns.lease[i], LATEST)
+    columns.lease_end[i] = min(seconds - event.data.get("clock_behind", 0.0) + columns.lease[i], LATEST)
     columns.touched[i] = event.number
 
 

@@ -20,6 +20,8 @@ from proband.studies.names import problem_to_dict
 from proband.studies.rules import MOST_SUBJECTS
 from proband.texts import escaped
 
+LONGEST_LEASE = 30 * 24 * 3600
+
 
 def founding_of(
     problem: Problem,
@@ -83,8 +85,10 @@ def station_of(given: str | None) -> str:
 
 def lease_of(given: float) -> float:
     """Return a lease in seconds."""
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < math.inf:
-        raise StudyError(f"lease is {given!r}; it must be a number of seconds, 0 or more; correct it")
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= LONGEST_LEASE:
+        raise StudyError(
+            f"lease is {given!r}; it must be a number of seconds from 0 to {LONGEST_LEASE:,} (30 days); correct it"
+        )
     return float(given)
 
 

@@ -130,7 +130,7 @@ def _same(given: Mapping[str, Any], right: Mapping[str, Any]) -> None:
 
 def _arrived(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
     number = len(ledger.columns) + 1
-    checks.new_subject(ledger, checks.text("the name of a subject", event.subject), number, ())
+    checks.new_subject(ledger, checks.text("the name of a subject", event.subject), number)
     _whole("policy", data["policy"], 0, ledger.position)
     return {
         "known": checks.known(ledger, data["known"]),

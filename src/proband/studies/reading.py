@@ -75,7 +75,7 @@ class Reading(Office):
         with self._journal.lock:
             return summarise(
                 self._journal.ledger,
-                self._journal.now(),
+                self._journal.leases,
                 published=published,
                 statement=statement,
                 drift=drifted,

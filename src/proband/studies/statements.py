@@ -15,6 +15,7 @@ import numpy as np
 
 from proband.agents import Agent
 from proband.agents.entropy import Certificate
+from proband.studies.leases import Leases
 from proband.studies.ledger import Ledger
 
 _BIASED = (
@@ -52,8 +53,8 @@ class Statement:
         """Return what an agent states."""
         return cls(agent.certificate() if isinstance(agent, Certifies) else None, tuple(getattr(agent, "notices", ())))
 
-    def in_study(self, ledger: Ledger, now: float) -> Statement:
-        """Return the statement as it holds in a study at a time, where subjects were voided or left open."""
+    def in_study(self, ledger: Ledger, leases: Leases) -> Statement:
+        """Return the statement as it holds in a study now, where subjects were voided or left open."""
         if self.certificate is None or self.certificate.withdrawn:
             return self
         columns, n = ledger.columns, len(ledger.columns)
@@ -62,7 +63,7 @@ class Statement:
         if voided:
             reason = _BIASED.format(voided, "voided") + " Restart the study to begin anew."
             return replace(self, certificate=self.certificate.withdraw(reason), notices=(reason, *self.notices))
-        left = sum(bool(seen[i] and columns.lease_end[i] <= now) for i in ledger.open)
+        left = sum(bool(seen[i] and leases.over(i)) for i in ledger.open)
         return replace(self, notices=(_BIASED.format(left, "left open"), *self.notices)) if left else self
 
     def to_dict(self) -> dict[str, Any]:
