@@ -1,6 +1,7 @@
 """Processes on one SQLite file: proband's and Optuna's, ask and tell, side by side."""
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -11,16 +12,21 @@ from benchmarks.studies import machine
 WORKER = Path(__file__).with_name("worker.py")
 
 
-def measure(kind, processes, pairs, seconds, folder):
-    """Let processes share an amount of asks and tells; return how many were done, in which time, with which errors."""
+def measure(kind, processes, pairs, seconds, folder, source=None):
+    """Let processes share an amount of asks and tells; return how many were done, in which time, with which errors.
+
+    With `source`, the folder of another version's modules, the processes are that version's.
+    """
     path = Path(folder) / f"{kind}-{processes}.db"
     url = f"sqlite:///{path}"
-    PREPARE[kind](url)
+    program = "optuna" if kind == "optuna" else "proband"
+    environment = os.environ if source is None else {**os.environ, "PYTHONPATH": str(source)}
+    PREPARE[program](url)
     share, bystanders = -(-pairs // processes), machine.Bystanders()
     workers = [
         subprocess.Popen(
-            [sys.executable, str(WORKER), kind, url, str(number), str(share), str(seconds)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [sys.executable, str(WORKER), program, url, str(number), str(share), str(seconds)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
         )
         for number in range(processes)
     ]  # fmt: skip
@@ -35,11 +41,18 @@ def measure(kind, processes, pairs, seconds, folder):
     errors = Counter(error for each in found for error in each["errors"])
     row = {
         "kind": kind, "processes": processes, "done": done, "seconds": took, "rate": done / took,
-        "slowest": max(each["slowest"] for each in found), "errors": sum(errors.values()),
+        "errors": sum(errors.values()), "cpu": sum(each["cpu"] for each in found) / max(done, 1),
+        **{what: spread([t for each in found for t in each[what]]) for what in ("asks", "tells")},
         "others": bystanders.share(),
         "commonest": errors.most_common(1)[0][0] if errors else None, "fewest": min(each["done"] for each in found),
     }  # fmt: skip
-    return row | CHECK[kind](url)
+    return row | CHECK[program](url)
+
+
+def spread(times):
+    """Return the median, the 99th percentile and the largest of some times, in seconds."""
+    ordered = sorted(times) or [float("nan")]
+    return {"p50": ordered[len(ordered) // 2], "p99": ordered[int(0.99 * (len(ordered) - 1))], "slowest": ordered[-1]}
 
 
 def prepare_proband(url):

@@ -24,15 +24,17 @@ class Proband:
         self.bolt = None
 
     def ask_and_tell(self):
-        """One ask and one tell; a bolt arrives before its first, and is decided after its last."""
+        """One ask and one tell, and how long each took; a bolt arrives before its first, and is decided in the end."""
         while True:
             if self.bolt is None:
                 self.bolt = self.study.arrive()
                 self.truth = self.problem.describe(self.law.sample(self.rng, 1)[0])
+            began = time.perf_counter()
             advice = self.study.ask(self.bolt)
             if advice.kind == "test":
+                asked = time.perf_counter()
                 self.study.tell(self.bolt, advice.action, self.truth[advice.action])
-                return
+                return asked - began, time.perf_counter() - asked
             self.study.decide(self.bolt)
             self.bolt = None
 
@@ -52,8 +54,11 @@ class Optuna:
         )
 
     def ask_and_tell(self):
+        began = time.perf_counter()
         trial = self.study.ask()
+        asked = time.perf_counter()
         self.study.tell(trial, 1.0)
+        return asked - began, time.perf_counter() - asked
 
     def close(self):
         pass
@@ -67,19 +72,21 @@ def main():
     worker = KINDS[kind](url, number)
     print("ready", flush=True)
     sys.stdin.readline()
-    began, done, errors, slowest = time.time(), 0, [], 0.0
+    spent = time.process_time()
+    began, done, errors, asks, tells = time.time(), 0, [], [], []
     while done < pairs and time.time() - began < seconds:
-        step = time.perf_counter()
         try:
-            worker.ask_and_tell()
+            ask, tell = worker.ask_and_tell()
+            asks.append(ask)
+            tells.append(tell)
             done += 1
         except Exception as error:
             cause = error.__cause__ or error
             errors.append(f"{type(error).__name__}: {cause}".splitlines()[0][:160])
-        slowest = max(slowest, time.perf_counter() - step)
-    ended = time.time()
+    ended, spent = time.time(), time.process_time() - spent
     worker.close()
-    print(json.dumps({"began": began, "ended": ended, "done": done, "errors": errors, "slowest": slowest}))
+    told = {"began": began, "ended": ended, "done": done, "errors": errors, "cpu": spent, "asks": asks, "tells": tells}
+    print(json.dumps(told))
 
 
 if __name__ == "__main__":

@@ -88,6 +88,10 @@ class StoreError(ProbandError, OSError):
     """A store cannot be opened, read or written: nothing was acknowledged that is not durable."""
 
 
+class StoreBusyError(StoreError):
+    """Others hold the store for longer than the deadline, or it is away; trying again later may help."""
+
+
 class TamperedError(StudyError):
     """The chain of a log is broken: an entry was altered, reordered or dropped."""
 
@@ -127,6 +131,7 @@ CODES: dict[type[ProbandError], Codes] = {
     KeyReusedError: Codes(exit=5, http=409),
     TamperedError: Codes(exit=5, http=409),
     StoreError: Codes(exit=6, http=503),
+    StoreBusyError: Codes(exit=6, http=503),
     TooLargeError: Codes(exit=3, http=413),
     MissingExtraError: Codes(exit=4, http=501),
 }

@@ -63,6 +63,7 @@ MISTAKES: dict[str, tuple[Attempt, type[ProbandError], str]] = {
     "correcting without a reason": (lambda s: s.correct("1", "swelling", "no", reason=" "), StudyError, "say why"),
     "correcting the voided": (lambda s: s.correct("3", "sex", "m", reason="typo"), StudyError, "was voided"),
     "voiding without a reason": (lambda s: s.void("1", reason=""), StudyError, "say why"),
+    "a reason as long as a book": (lambda s: s.void("1", reason="x" * 2001), StudyError, "has 2,001 characters"),
     "voiding twice": (lambda s: s.void("3", reason="again"), StudyError, "was voided.*under another name"),
     "telling of the voided": (lambda s: s.tell("3", "urate", "low"), StudyError, "was voided"),
     "revealing the voided": (lambda s: s.reveal("3", {"crystals": "none"}), StudyError, "was voided"),

@@ -8,7 +8,15 @@ import pytest
 from tests.studies.crowd import Clock, Crowd, bolts, gout, rods, vector
 
 from proband import Problem, Records
-from proband.errors import HeldError, KeyReusedError, StoreError, StudyError, StudyExistsError, UnknownStudyError
+from proband.errors import (
+    HeldError,
+    KeyReusedError,
+    ProbandError,
+    StoreError,
+    StudyError,
+    StudyExistsError,
+    UnknownStudyError,
+)
 from proband.studies import Study
 from proband.studies.stores import Entry, MemoryStore
 
@@ -60,6 +68,69 @@ def test_every_event_says_who_where_when_and_what_was_advised() -> None:
     }
     assert event.time > next(study.events()).time
     assert study.subject("1").deviations == 1
+
+
+def test_several_outcomes_are_told_together_as_one_by_one() -> None:
+    together, single = make(agent="safe-leaf-completion"), make(agent="safe-leaf-completion")
+    shown = {"visual": "clean", "ultrasonic": "ok", "weight": "light"}  # the second one against the advice
+    for study in (together, single):
+        study.learn_from(Records(np.tile([[0, 1, 0], [1, 0, 1]], (100, 1))))
+        study.replan()
+        study.arrive(subject="bolt")
+    bolt = together.tell("bolt", shown)
+    for test, outcome in shown.items():
+        one = single.tell("bolt", test, outcome)
+    assert (bolt.known, bolt.ran, bolt.spent, bolt.deviations) == (one.known, one.ran, one.spent, one.deviations)
+    assert bolt.ran == ("visual", "ultrasonic", "weight")
+    assert bolt.spent == pytest.approx(0.05 + 0.3 + 0.06)  # the rig is set up for the third
+    recorded = [[event.data for event in study.events() if event.kind == "observed"] for study in (together, single)]
+    assert recorded[0] == recorded[1]
+    assert together.ask("bolt") == single.ask("bolt")
+    assert together.decide("bolt") == single.decide("bolt")
+    assert together.replay().differences == ()
+
+
+def test_several_outcomes_are_told_all_or_none() -> None:
+    study = make()
+    bolt = study.arrive()
+    study.tell(bolt, "weight", "light")
+    before = study.verify()
+    for wrong, message in (
+        ({"visual": "clean", "ultrasonic": "huge"}, "'huge' does not exist"),
+        ({"visual": "clean", "weight": "heavy"}, "showed 'light' already"),
+        ({"visual": "clean", "xray": "ok"}, "'xray' does not exist"),
+        ({}, "nothing is told of subject '1'"),
+    ):
+        with pytest.raises(ProbandError, match=message):
+            study.tell(bolt, wrong)
+        assert study.verify() == before
+    assert study.tell(bolt, {"visual": "clean", "ultrasonic": "ok"}).known == {
+        "visual": "clean",
+        "weight": "light",
+        "ultrasonic": "ok",
+    }
+
+
+def test_several_outcomes_under_one_key_are_recorded_once() -> None:
+    study = make()
+    bolt = study.arrive()
+    shown = {"visual": "clean", "weight": "light"}
+    for desk in (study, beside(study, "A"), study):
+        desk.tell(bolt, shown, key="scan")
+    assert [event.key for event in study.events()][2:] == ["scan", "scan part 2"]
+    for other in (
+        {"visual": "clean"},
+        {"weight": "light", "visual": "clean"},
+        {"visual": "clean", "weight": "heavy"},
+        {**shown, "ultrasonic": "ok"},
+    ):
+        with pytest.raises(KeyReusedError, match=r"'scan' was used for 'observed'.*other content"):
+            study.tell(bolt, other, key="scan")
+    study.tell(bolt, "ultrasonic", "ok", key="single")
+    study.tell(bolt, {"ultrasonic": "ok"}, key="single")
+    with pytest.raises(KeyReusedError):
+        study.tell(bolt, "visual", "clean", key="scan")
+    assert study.verify().length == 5
 
 
 def test_an_operator_may_stop_early_and_decide_otherwise() -> None:

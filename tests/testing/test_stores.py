@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -16,14 +16,23 @@ from proband.testing import check_store, store_races
 
 
 class Overwriting(MemoryStore):
-    def create(self, study: str, first: Entry) -> None:
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
         self._logs.pop(study, None)
-        super().create(study, first)
+        super().create(study, first, rest)
 
 
 class AnyBeginning(MemoryStore):
-    def create(self, study: str, first: Entry) -> None:
-        super().create(study, first._replace(number=1))
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        super().create(study, first._replace(number=1), rest)
+
+
+class OneByOne(MemoryStore):
+    """Begins a log with its first entry, and then adds the others."""
+
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        super().create(study, first)
+        for entry in rest:
+            self.append(study, [entry], entry.number - 1)
 
 
 class Forgetful(MemoryStore):
@@ -123,8 +132,8 @@ class Cutting(MemoryStore):
 class Stripping(MemoryStore):
     """Takes names with blanks at their ends for the same."""
 
-    def create(self, study: str, first: Entry) -> None:
-        super().create(study.strip(), first)
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        super().create(study.strip(), first, rest)
 
     def _log(self, study: str):  # type: ignore[no-untyped-def]
         return super()._log(study.strip())
@@ -133,8 +142,8 @@ class Stripping(MemoryStore):
 class Normalising(MemoryStore):
     """Takes two ways to write é for the same."""
 
-    def create(self, study: str, first: Entry) -> None:
-        super().create(unicodedata.normalize("NFC", study), first)
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        super().create(unicodedata.normalize("NFC", study), first, rest)
 
     def _log(self, study: str):  # type: ignore[no-untyped-def]
         return super()._log(unicodedata.normalize("NFC", study))
@@ -143,8 +152,8 @@ class Normalising(MemoryStore):
 class CaseBlindNames(MemoryStore):
     """Takes small and capital letters for the same."""
 
-    def create(self, study: str, first: Entry) -> None:
-        super().create(study.lower(), first)
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        super().create(study.lower(), first, rest)
 
     def _log(self, study: str):  # type: ignore[no-untyped-def]
         return super()._log(study.lower())
@@ -243,6 +252,7 @@ class Racing(MemoryStore):
 BROKEN: dict[type[MemoryStore], str] = {
     Overwriting: "creating a study twice raised nothing",
     AnyBeginning: "beginning a log with entry 2 raised nothing",
+    OneByOne: "a log that could not begin, for leaving out a number, is listed",
     Forgetful: r"studies\(\) (does not list|lost)",
     Unsorted: r"studies\(\) is not sorted",
     OneTooFar: r"read\(after=3, limit=None\) gave",

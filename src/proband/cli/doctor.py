@@ -13,7 +13,6 @@ from typing import Any
 import proband
 from proband.cli import inputs, printing
 from proband.planners.memory import available_memory, human_bytes
-from proband.studies.stores import journal_mode
 
 CORE = ("numpy", "scipy", "numba")
 EXTRAS = {
@@ -50,11 +49,7 @@ def examine() -> dict[str, Any]:
         "packages": {name: _version(name) for name in CORE},
         "extras": {extra: _extra(extra, modules) for extra, modules in EXTRAS.items()},
         "gpu": _gpu(),
-        "sqlite": {
-            "version": sqlite3.sqlite_version,
-            "journal_mode": journal_mode(sqlite3.sqlite_version_info).name,
-            "why": journal_mode(sqlite3.sqlite_version_info).why,
-        },
+        "sqlite": {"version": sqlite3.sqlite_version},
         "cores": os.cpu_count() or 1,
         "memory_available_bytes": int(available_memory()),
     }
@@ -95,10 +90,9 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
     for extra, parts in found["extras"].items():
         packages = ", ".join(f"{name} {number}" for name, number in parts["packages"].items() if number)
         facts.append((f"extra {extra}", packages if parts["present"] else f"not installed: {parts['install']}"))
-    sqlite = found["sqlite"]
     facts += [
         ("GPU", found["gpu"]["detail"]),
-        ("SQLite", f"{sqlite['version']}; studies use journal mode {sqlite['journal_mode']}: {sqlite['why']}"),
+        ("SQLite", found["sqlite"]["version"]),
         ("cores", str(found["cores"])),
         ("memory", f"{human_bytes(found['memory_available_bytes'])} available"),
     ]

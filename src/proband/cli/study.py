@@ -180,17 +180,13 @@ def tell_command(
     key: KeyOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what a test showed, the advised one or another; say what comes next.
+    """Tell what a test showed, the advised one or another, or several of them at once; say what comes next.
 
     [bold]Examples[/bold]
     $ proband study tell bolts "bolt 17" "bolt weight=nominal"
     """
-    told = parse_known(outcomes)
-    if key is not None and len(told) > 1:
-        raise StudyError(f"--key is {key!r} for {len(told)} outcomes; a key stands for one; tell them one by one")
     with opened(study, store, station, actor) as live:
-        for test, outcome in told.items():
-            now = live.tell(subject, test, outcome, key=key)
+        now = live.tell(subject, parse_known(outcomes), key=key)
         advice = live.ask(subject)
     print_answer(now, advice, as_json=as_json)
 

@@ -5,17 +5,25 @@ Each function returns what the request means, or raises an error that names the 
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from proband.errors import HeldError, StudyError
 from proband.studies.events import as_time
+from proband.studies.leases import Leases
 from proband.studies.ledger import Ledger
 from proband.studies.names import Outcome
 from proband.studies.subject import FINISHED, OPEN, VOIDED, status_of
 
 LONGEST = 200
+"""Characters of a name or a key."""
+
+LONGEST_REASON = 2000
+"""Characters of a reason."""
+
+EARLIEST, LATEST = 946_684_800.0, 4_102_444_800.0
+"""What a clock may say, in seconds since 1970: from 2000 up to 2100."""
 
 
 def text(what: str, given: object) -> str:
@@ -32,7 +40,22 @@ def reason(given: object) -> str:
     """Return the reason for a correction, a voiding or a restart."""
     if not isinstance(given, str) or not given.strip():
         raise StudyError(f"the reason is {given!r}; whoever reads the log later needs one; say why in a few words")
+    if len(given) > LONGEST_REASON:
+        raise StudyError(
+            f"the reason has {len(given):,} characters; it must have {LONGEST_REASON:,} at most; say it shorter, or "
+            "where it is written down"
+        )
     return given.strip()
+
+
+def moment(clock: float) -> float:
+    """Return what a clock says, if that can be: an event has its date for good, and no later one an earlier date."""
+    if not EARLIEST <= clock < LATEST:
+        raise StudyError(
+            f"the clock says {clock!r} seconds since 1970; the time of a station must lie between the years "
+            f"{as_time(EARLIEST)[:4]} and {as_time(LATEST)[:4]}; set the clock"
+        )
+    return clock
 
 
 def open_subject(ledger: Ledger, name: str, doing: str) -> int:
@@ -66,10 +89,10 @@ def finished_subject(ledger: Ledger, name: str, doing: str) -> int:
     return i
 
 
-def not_held(ledger: Ledger, i: int, station: str, now: float) -> None:
+def not_held(ledger: Ledger, i: int, station: str, leases: Leases) -> None:
     """Raise if another station's lease of an open subject has not run out."""
     columns = ledger.columns
-    if status_of(ledger, i) == OPEN and columns.holders[i] != station and now < columns.lease_end[i]:
+    if status_of(ledger, i) == OPEN and columns.holders[i] != station and not leases.over(i):
         raise HeldError(
             f"subject {columns.names[i]!r} is held by station {columns.holders[i]!r} until "
             f"{as_time(columns.lease_end[i])}, and this is {station!r}; one station works on a subject at a time; "
@@ -77,11 +100,11 @@ def not_held(ledger: Ledger, i: int, station: str, now: float) -> None:
         )
 
 
-def new_subject(ledger: Ledger, name: str | None, number: int, others: Container[str]) -> str:
+def new_subject(ledger: Ledger, name: str | None, number: int) -> str:
     """Return the name of a newcomer: the given one if it is free, else its number."""
     if name is None:
         name, n = str(number), 1
-        while name in ledger.index or name in others:  # somebody called a subject by a number
+        while name in ledger.index:  # somebody called a subject by a number
             n += 1
             name = f"{number}-{n}"
         return name

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, overload
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class Desk:
     def ask(self, subject: str | Subject) -> Advice:
         """Return what to do next with a subject, and why; nothing is written, and no other station waited for."""
         self._check_open()
-        self._journal.listen()
+        self._journal.glance()
         name = name_of(subject)
         with self._journal.lock:
             checks.open_subject(self._journal.ledger, name, "asking")
@@ -74,26 +75,46 @@ class Desk:
         published, action = self._advised(case)
         return advise(self._journal.ledger.names, published, case, action)
 
-    def tell(self, subject: str | Subject, test: str, outcome: Outcome, *, key: str | None = None) -> Subject:
-        """Tell what a test showed, the advised one or another.
+    @overload
+    def tell(self, subject: str | Subject, test: str, outcome: Outcome, *, key: str | None = None) -> Subject: ...
+    @overload
+    def tell(self, subject: str | Subject, test: Mapping[str, Outcome], *, key: str | None = None) -> Subject: ...
+    def tell(
+        self,
+        subject: str | Subject,
+        test: str | Mapping[str, Outcome],
+        outcome: Outcome | None = None,
+        *,
+        key: str | None = None,
+    ) -> Subject:
+        """Tell what a test showed, the advised one or another; or what several tests showed, all or none of it.
 
         Parameters
         ----------
         subject : str or Subject
-        test : str
+        test : str or mapping
+            The test; or tests with their outcomes, in the order in which they were run.
         outcome : str or float
             The name of the outcome, or what was measured.
         key : str, optional
             Idempotency key.
         """
         self._check_open()
-        names = self._journal.ledger.names
-        told = {"test": test, "outcome": names.outcome(*names.number(test, outcome))}
+        names, name = self._journal.ledger.names, name_of(subject)
+        shown = {test: outcome} if isinstance(test, str) else dict(test)
+        if not shown:
+            raise StudyError(f"nothing is told of subject {name!r}; tell one outcome or more")
+        numbers = [names.number(each, what) for each, what in shown.items()]  # type: ignore[arg-type]
+        told = [
+            {"test": each, "outcome": names.outcome(*number), "action": 0}
+            for each, number in zip(shown, numbers, strict=True)
+        ]
 
         def content(case: Case, action: int) -> dict[str, Any]:
-            return told
+            steps = self._advised_steps(case, action, numbers)
+            return {"told": [{**each, "action": step} for each, step in zip(told, steps, strict=True)]}
 
-        return self._view(self._advised_write("observed", name_of(subject), told, content, key))
+        return self._view(self._advised_write("observed", name, {"told": told}, content, key))
 
     def decide(self, subject: str | Subject, decision: Decision | None = None, *, key: str | None = None) -> str:
         """Decide on a subject and finish it; return the decision.
@@ -167,6 +188,17 @@ class Desk:
                 self._actions.clear()
             self._actions[case.name] = (case.version, action)
         return published, action
+
+    def _advised_steps(self, case: Case, action: int, numbers: list[tuple[int, float]]) -> list[int]:
+        """Return what is advised before each of several tests, in the light of those before it."""
+        problem, published = self._journal.ledger.problem, self._tutor.at(case.policy)
+        steps = [action]
+        for j, value in numbers[:-1]:
+            state = case.state.copy()
+            state[j] = value
+            case = replace(case, state=state, steady=case.steady and steps[-1] == j)
+            steps.append(action_for(problem, published, case))
+        return steps
 
     def _best_now(self, case: Case, action: int) -> int:
         """Return the best decision now: the advised one, or the best for what is known where testing goes on."""

@@ -12,14 +12,12 @@ import json
 import os
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from proband.errors import StudyError, StudyExistsError, TamperedError
 from proband.studies.events import FORMAT, canonical, digest, linked
 from proband.studies.fold import folded
-from proband.studies.inbox import inbox_of
 from proband.studies.stores.contract import Entry, Store
 from proband.studies.stores.registry import open_store
 
@@ -123,10 +121,7 @@ def import_study(path: str | os.PathLike[str], *, store: Store | str) -> Verifie
     folded(entries)
     target = open_store(store) if isinstance(store, str) else store
     try:
-        with suppress(StudyExistsError):
-            target.create(study, next(_entries(path)))
-        with target.exclusive(study):
-            _append_missing(path, target, study)
+        _add(path, target, study)
     finally:
         if isinstance(store, str):
             target.close()
@@ -138,18 +133,30 @@ def differs_from(entries: Iterable[Entry], others: Iterable[Entry]) -> int | Non
     return next((ours.number for ours, theirs in zip(entries, others, strict=False) if ours != theirs), None)
 
 
-def _append_missing(path: str | os.PathLike[str], store: Store, study: str) -> None:
-    number = differs_from(_entries(path), read_entries(store, study))
-    if number is not None:
-        raise StudyExistsError(
-            f"{path}: the store has another study {study!r}, which differs from entry {number} on; two logs are never "
-            "mixed; import into another store"
-        )
-    here = store.length(study)
-    missing = itertools.islice(_entries(path), here, None)
-    while batch := list(itertools.islice(missing, BATCH)):
-        store.append(study, batch, batch[0].number - 1)
-    inbox_of(store, study).forget()
+class _Rest:
+    """All entries of an export but the first, as often as somebody goes through them."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[Entry]:
+        return itertools.islice(_entries(self._path), 1, None)
+
+
+def _add(path: str | os.PathLike[str], store: Store, study: str) -> None:
+    """Write an export into a store, or what is missing of it there; all or none."""
+    try:
+        store.create(study, next(_entries(path)), _Rest(path))
+    except StudyExistsError:
+        with store.exclusive(study):
+            number = differs_from(_entries(path), read_entries(store, study))
+            if number is not None:
+                raise StudyExistsError(
+                    f"{path}: the store has another study {study!r}, which differs from entry {number} on; two logs "
+                    "are never mixed; import into another store"
+                ) from None
+            here = store.length(study)
+            store.append(study, list(itertools.islice(_entries(path), here, None)), here)
 
 
 def _head(path: str | os.PathLike[str]) -> dict[str, Any]:

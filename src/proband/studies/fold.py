@@ -174,9 +174,10 @@ def _restarted(ledger: Ledger, event: Event, data: dict[str, Any]) -> None:
 
 
 def _hold(ledger: Ledger, i: int, event: Event) -> None:
+    """Let a station hold a subject: from the time of its own clock on, and not from that of an earlier event."""
     columns = ledger.columns
     columns.holders[i] = event.station
-    columns.lease_end[i] = as_seconds(event.time) + columns.lease[i]
+    columns.lease_end[i] = as_seconds(event.time) - event.data.get("clock_behind", 0.0) + columns.lease[i]
     columns.touched[i] = event.number
 
 

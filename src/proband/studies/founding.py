@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import math
 import platform
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +16,8 @@ from proband.problem import Problem
 from proband.studies import checks
 from proband.studies.events import FORMAT
 from proband.studies.names import problem_to_dict
+
+LONGEST_LEASE = 30 * 24 * 3600
 
 
 def founding_of(
@@ -81,8 +82,10 @@ def station_of(given: str | None) -> str:
 
 def lease_of(given: float) -> float:
     """Return a lease in seconds."""
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < math.inf:
-        raise StudyError(f"lease is {given!r}; it must be a number of seconds, 0 or more; correct it")
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= LONGEST_LEASE:
+        raise StudyError(
+            f"lease is {given!r}; it must be a number of seconds from 0 to {LONGEST_LEASE:,} (30 days); correct it"
+        )
     return float(given)
 
 

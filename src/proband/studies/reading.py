@@ -73,7 +73,7 @@ class Reading(Office):
         with self._journal.lock:
             return summarise(
                 self._journal.ledger,
-                self._journal.now(),
+                self._journal.leases,
                 published=published,
                 drift=drifted,
                 trouble=self._tutor.trouble,

@@ -1,30 +1,28 @@
 """Requests: what an operator asks to be recorded, as plain data, and the events that come of it.
 
-A request is data and not a call, so that whoever has the turn at the log can write the requests of others together with
-its own (:mod:`proband.studies.journal`). It is checked against the ledger when it is written, by whoever writes it.
-Requests that are written together must not depend on each other: each subject is touched by one of them at most, and
-newcomers are numbered as they come.
+A request is checked against the ledger when it has the turn at the log, as the subject may have changed since it was
+made. Some become several events, which are written together, all or none: the first has the key of the request, the
+others have it with a number added.
 """
 
 from __future__ import annotations
 
-import json
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from proband.errors import StudyError
 from proband.studies import checks
 from proband.studies.coins import coin
-from proband.studies.events import Event, canonical
+from proband.studies.events import Event
+from proband.studies.leases import Leases
 from proband.studies.ledger import Ledger
+
+_PART = " part "
 
 
 class StaleError(Exception):
-    """The subject has changed since its advice was worked out, or is about to: take another turn."""
+    """The subject has changed since its advice was worked out: take another turn."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,6 @@ class Request:
 
     Attributes
     ----------
-    study : str
     kind : str
         Of the event.
     subject : str or None
@@ -43,39 +40,21 @@ class Request:
         Idempotency key.
     keyed : bool
         Whether the operator chose the key, so that it may be there already.
-    actor, station, version : str
-        Who asks, where, and with which software.
-    clock : float
-        The station's time when it was made, in seconds since 1970.
-    stamp : float
-        The same by the machine's monotonic clock, which all of its processes share: a request may wait for its turn.
+    station : str
+        Who asks.
     """
 
-    study: str
     kind: str
     subject: str | None
     content: dict[str, Any]
     key: str
     keyed: bool
-    actor: str
     station: str
-    version: str
-    clock: float
-    stamp: float
 
     @property
-    def now(self) -> float:
-        """The station's time now."""
-        return self.clock + max(0.0, time.monotonic() - self.stamp)
-
-    def to_text(self) -> str:
-        """Return the request as JSON."""
-        return canonical(vars(self))
-
-    @classmethod
-    def from_text(cls, text: str) -> Request:
-        """Build a request; the inverse of :meth:`to_text`."""
-        return cls(**json.loads(text))
+    def size(self) -> int:
+        """How many outcomes it tells."""
+        return len(self.content["told"]) if self.kind == "observed" else 0
 
 
 class Draft(NamedTuple):
@@ -86,67 +65,51 @@ class Draft(NamedTuple):
     suffix: str = ""
 
 
-@dataclass
-class Touches:
-    """What requests that are written together have touched so far."""
-
-    touched: set[str] = field(default_factory=set)
-    keys: set[str] = field(default_factory=set)
-    newcomers: int = 0
-
-    def add(self, request: Request, drafts: list[Draft]) -> None:
-        """Count the drafts of a request."""
-        self.touched.update(draft.subject for draft in drafts if draft.subject is not None)
-        self.keys.update(request.key + draft.suffix for draft in drafts)
-        self.newcomers += request.kind == "arrived"
-
-
-def drafts_of(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
+def drafts_of(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
     """Return the events that a request asks for; raise if it does not fit what is known, or is stale."""
-    drafts = _KINDS[request.kind].draft(ledger, request, touches, now)
-    touched = any(draft.subject in touches.touched for draft in drafts if draft.subject is not None)
-    if touched or any(request.key + draft.suffix in touches.keys for draft in drafts):
-        raise StaleError
-    return drafts
+    return _KINDS[request.kind].draft(ledger, request, leases)
 
 
-def answers(request: Request, event: Event) -> bool:
-    """Return whether a recorded event answers a request."""
+def answers(request: Request, events: Sequence[Event]) -> bool:
+    """Return whether a recorded event, which others may follow in the log, answers a request."""
+    event = events[0]
+    own = [event.data, *(other.data for other in events[1:] if other.key.startswith(request.key + _PART))]
     named = request.subject in (None, event.subject)
-    return event.kind == request.kind and named and _KINDS[request.kind].same(request.content, event.data)
+    return event.kind == request.kind and named and _KINDS[request.kind].same(request.content, own)
 
 
-def _arrived(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
-    number = len(ledger.columns) + touches.newcomers + 1
-    name = checks.new_subject(ledger, request.subject, number, touches.touched)
+def _arrived(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+    number = len(ledger.columns) + 1
+    name = checks.new_subject(ledger, request.subject, number)
     content = request.content
     data = {"known": checks.known(ledger, content["known"]), "coin": coin(ledger.founding["seed"], number)}
     return [Draft(name, {**data, "policy": content["policy"], "lease": content["lease"]})]
 
 
-def _observed(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
-    content = request.content
-    i = _open_and_ours(ledger, request, now, "telling")
-    j, value = checks.told(ledger, i, content["test"], content["outcome"])
-    _fresh(ledger, i, content)
-    return [
-        Draft(
-            request.subject,
-            {
-                "test": content["test"],
-                "outcome": ledger.names.outcome(j, value),
-                "policy": int(ledger.columns.policy[i]),
-                "advised": ledger.names.action(content["action"]),
-                "followed": content["action"] == j,
-                "cost": ledger.names.price(ledger.columns.rows[i], j),
-            },
-        )
-    ]
+def _observed(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+    """Draft one event for each outcome; each sees what those before it showed."""
+    i = _open_and_ours(ledger, request, leases, "telling")
+    told = request.content["told"]
+    values = [checks.told(ledger, i, each["test"], each["outcome"]) for each in told]
+    _fresh(ledger, i, request.content)
+    row, drafts = ledger.columns.rows[i].copy(), []
+    for n, (each, (j, value)) in enumerate(zip(told, values, strict=True), start=1):
+        data = {
+            "test": each["test"],
+            "outcome": ledger.names.outcome(j, value),
+            "policy": int(ledger.columns.policy[i]),
+            "advised": ledger.names.action(each["action"]),
+            "followed": each["action"] == j,
+            "cost": ledger.names.price(row, j),
+        }
+        drafts.append(Draft(request.subject, data, _suffix(n)))
+        row[j] = value
+    return drafts
 
 
-def _decided(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
+def _decided(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
     content = request.content
-    i = _open_and_ours(ledger, request, now, "deciding")
+    i = _open_and_ours(ledger, request, leases, "deciding")
     _fresh(ledger, i, content)
     return [
         Draft(
@@ -163,50 +126,49 @@ def _decided(ledger: Ledger, request: Request, touches: Touches, now: float) -> 
     ]
 
 
-def _taken(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
+def _taken(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
     content = request.content
     if request.subject is None:
-        i = _waiting(ledger, touches, now)
+        i = _waiting(ledger, leases)
     else:
         i = checks.open_subject(ledger, request.subject, "taking over")
     if not content["at_once"]:
-        checks.not_held(ledger, i, request.station, now)
+        checks.not_held(ledger, i, request.station, leases)
     data = {"from": ledger.columns.holders[i], "at_once": content["at_once"], "lease": content["lease"]}
     return [Draft(ledger.columns.names[i], data)]
 
 
-def _corrected(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
+def _corrected(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
     content = request.content
     i = checks.live_subject(ledger, str(request.subject), "correcting")
-    checks.not_held(ledger, i, request.station, now)
+    checks.not_held(ledger, i, request.station, leases)
     was, after = checks.corrected(ledger, i, content["test"], content["outcome"])
     data = {"test": content["test"], "outcome": after, "was": was, "reason": content["reason"]}
     return [Draft(request.subject, data)]
 
 
-def _voided(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
+def _voided(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
     i = checks.live_subject(ledger, str(request.subject), "voiding")
-    checks.not_held(ledger, i, request.station, now)
+    checks.not_held(ledger, i, request.station, leases)
     return [Draft(request.subject, {"reason": request.content["reason"]})]
 
 
-def _revealed(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
+def _revealed(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
     i = checks.finished_subject(ledger, str(request.subject), "revealing")
     return [Draft(request.subject, {"outcomes": checks.revealed(ledger, i, request.content["outcomes"])})]
 
 
-def _imported(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
-    parts = enumerate(request.content["parts"], start=1)
-    return [Draft(None, data, "" if n == 1 else f" part {n}") for n, data in parts]
+def _imported(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+    return [Draft(None, data, _suffix(n)) for n, data in enumerate(request.content["parts"], start=1)]
 
 
-def _restarted(ledger: Ledger, request: Request, touches: Touches, now: float) -> list[Draft]:
+def _restarted(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
     return [Draft(None, {"reason": request.content["reason"]})]
 
 
-def _open_and_ours(ledger: Ledger, request: Request, now: float, doing: str) -> int:
+def _open_and_ours(ledger: Ledger, request: Request, leases: Leases, doing: str) -> int:
     i = checks.open_subject(ledger, str(request.subject), doing)
-    checks.not_held(ledger, i, request.station, now)
+    checks.not_held(ledger, i, request.station, leases)
     return i
 
 
@@ -216,44 +178,58 @@ def _fresh(ledger: Ledger, i: int, content: dict[str, Any]) -> None:
         raise StaleError
 
 
-def _waiting(ledger: Ledger, touches: Touches, now: float) -> int:
+def _waiting(ledger: Ledger, leases: Leases) -> int:
     """Return the open subject that arrived first among those whose lease has run out."""
-    columns = ledger.columns
-    rows = np.fromiter(ledger.open, dtype=np.int64, count=len(ledger.open))
-    for i in rows[columns.lease_end[rows] <= now].tolist():
-        if columns.names[i] not in touches.touched:
-            return int(i)
+    for i in ledger.open:
+        if leases.over(i):
+            return i
     raise StudyError(
         f"none of the {len(ledger.open)} open subjects waits for a station: their leases have not run out; name one "
         "and take it over at once, or let a new one arrive"
     )
 
 
-def _same(*names: str) -> Callable[[dict[str, Any], dict[str, Any]], bool]:
+def _suffix(n: int) -> str:
+    """Return what is added to a request's key for its n-th event."""
+    return "" if n == 1 else f"{_PART}{n}"
+
+
+Recorded = list[dict[str, Any]]
+"""What the events of a request say."""
+
+
+def _same(*names: str) -> Callable[[dict[str, Any], Recorded], bool]:
     """Compare what a request and a recorded event say under some names; None in a request leaves it open."""
-    return lambda content, data: all(content[name] in (None, data[name]) for name in names)
+    return lambda content, own: all(content[name] in (None, own[0][name]) for name in names)
 
 
-def _same_correction(content: dict[str, Any], data: dict[str, Any]) -> bool:
-    return all(content[name] == data[name] for name in ("test", "outcome", "reason"))
+def _same_told(content: dict[str, Any], own: Recorded) -> bool:
+    names = ("test", "outcome")
+    return [[each[name] for name in names] for each in content["told"]] == [
+        [data[name] for name in names] for data in own
+    ]
 
 
-def _same_truth(content: dict[str, Any], data: dict[str, Any]) -> bool:
-    return bool(data["outcomes"].items() <= content["outcomes"].items())
+def _same_correction(content: dict[str, Any], own: Recorded) -> bool:
+    return all(content[name] == own[0][name] for name in ("test", "outcome", "reason"))
 
 
-def _same_past(content: dict[str, Any], data: dict[str, Any]) -> bool:
-    return bool(content["parts"][0]["digest"] == data["digest"])
+def _same_truth(content: dict[str, Any], own: Recorded) -> bool:
+    return bool(own[0]["outcomes"].items() <= content["outcomes"].items())
+
+
+def _same_past(content: dict[str, Any], own: Recorded) -> bool:
+    return bool(content["parts"][0]["digest"] == own[0]["digest"])
 
 
 class _Kind(NamedTuple):
-    draft: Callable[[Ledger, Request, Touches, float], list[Draft]]
-    same: Callable[[dict[str, Any], dict[str, Any]], bool]
+    draft: Callable[[Ledger, Request, Leases], list[Draft]]
+    same: Callable[[dict[str, Any], Recorded], bool]
 
 
 _KINDS: dict[str, _Kind] = {
     "arrived": _Kind(_arrived, _same("known")),
-    "observed": _Kind(_observed, _same("test", "outcome")),
+    "observed": _Kind(_observed, _same_told),
     "decided": _Kind(_decided, _same("decision")),
     "taken": _Kind(_taken, _same("at_once")),
     "corrected": _Kind(_corrected, _same_correction),

@@ -24,7 +24,7 @@ from proband.studies.names import problem_from_dict
 from proband.studies.stores.contract import Store
 
 NAME = "ledger"
-FOLD = 1
+FOLD = 2
 """Counts the changes of the fold: a snapshot of another fold is ignored."""
 
 EVERY = 20_000

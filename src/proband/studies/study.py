@@ -14,6 +14,7 @@ from typing import Self
 import proband
 from proband.errors import StudyError
 from proband.problem import Problem
+from proband.studies import checks
 from proband.studies.events import Event, as_time, seal
 from proband.studies.fold import CREATED
 from proband.studies.founding import actor_of, founding_of, lease_of, make_agent, station_of
@@ -112,7 +113,7 @@ class Study(Reading):
         clock : callable, optional
             Returns the time in seconds since 1970.
         """
-        created = as_time(time.time() if clock is None else clock())
+        created = as_time(checks.moment(time.time() if clock is None else clock()))
         founding = founding_of(
             problem,
             name=name,
@@ -176,7 +177,8 @@ class Study(Reading):
         replan: str,
         clock: Callable[[], float] | None,
     ) -> Self:
-        journal = Journal(store, name, actor=actor, station=station, clock=time.time if clock is None else clock)
+        wall, steady = (time.time, time.monotonic) if clock is None else (clock, clock)
+        journal = Journal(store, name, actor=actor, station=station, clock=wall, steady=steady)
         ledger = journal.ledger
         tutor = Tutor(lambda: make_agent(ledger.problem, ledger.founding), ledger, journal.lock, mode=replan)
         return cls(journal, tutor, lease=lease, owned=owned)

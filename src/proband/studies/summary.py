@@ -19,6 +19,7 @@ from proband.policies import CoinPolicy, FixedSet
 from proband.studies import acting
 from proband.studies.drift import DriftReport
 from proband.studies.learning import Published
+from proband.studies.leases import Leases
 from proband.studies.ledger import Clock, Ledger
 from proband.vocabulary import FloatArray, IntArray
 
@@ -140,7 +141,7 @@ class Summary:
 
 def summarise(
     ledger: Ledger,
-    now: float,
+    leases: Leases,
     *,
     published: Published | None,
     drift: DriftReport | None = None,
@@ -165,7 +166,7 @@ def summarise(
         finished=len(done),
         voided=int(voided.sum()),
         imported=sum(int(imported.counts.sum()) for imported in ledger.imports),
-        waiting=sum(bool(columns.lease_end[i] <= now) for i in ledger.open),
+        waiting=sum(map(leases.over, ledger.open)),
         mean_cost=float(costs.mean()) if len(done) else None,
         mean_tests=float(tests.mean()) if len(done) else None,
         stretches=_stretches(costs, tests),

@@ -6,8 +6,9 @@ The kit stands below the stores: it knows what a store does and not which ones t
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from proband.errors import ConflictError, ProbandError, StudyError, StudyExistsError, UnknownStudyError
@@ -40,8 +41,8 @@ class LogStore(Protocol):
         """How the store is opened again."""
         ...
 
-    def create(self, study: str, first: Any) -> None:
-        """Begin a log with its first entry."""
+    def create(self, study: str, first: Any, rest: Iterable[Any] = ()) -> None:
+        """Begin a log with its first entry, or with more of them."""
         ...
 
     def studies(self) -> list[str]:
@@ -87,7 +88,8 @@ MakeStore = Callable[[], LogStore]
 def check_store(make: MakeStore, *, threads: int = 4, appends: int = 20) -> None:
     """Raise AssertionError unless a store keeps its contract.
 
-    * A log begins once, and is read back as it was written, whatever texts it has, from any place on.
+    * A log begins once, with one entry or with many, all or none, and is read back as it was written, whatever texts it
+      has, from any place on.
     * Entries are added all or none: only to a log of the expected length, and each key once in a log.
     * A study that does not exist is said to be unknown.
     * What was added is seen at once through other handles, and after closing and opening again.
@@ -113,6 +115,7 @@ def check_store(make: MakeStore, *, threads: int = 4, appends: int = 20) -> None
     check = _Check(make)
     try:
         check.beginning()
+        check.beginning_with_many()
         check.reading()
         check.adding()
         check.texts()
@@ -175,6 +178,20 @@ class _Check:
         other = f"other {uuid.uuid4().hex}"
         _raises(StudyError, lambda: self.store.create(other, make_line(2)), "beginning a log with entry 2")
         assert other not in self.store.studies(), "a log that could not begin is listed"
+
+    def beginning_with_many(self) -> None:
+        """Create a log of several entries, or none of it."""
+        study, log = f"whole {uuid.uuid4().hex}", [make_line(number) for number in range(1, 5)]
+        self.store.create(study, log[0], log[1:])
+        self.same(self.store, study, log, "after create with several entries")
+        for what, broken in (
+            ("leaving out a number", [log[1], log[3]]),
+            ("using a key twice", [log[1], log[2]._replace(key=log[1].key)]),
+        ):
+            other = f"other {uuid.uuid4().hex}"
+            first = make_line(1)
+            _raises(StudyError, partial(self.store.create, other, first, broken), f"creating a log and {what}")
+            assert other not in self.store.studies(), f"a log that could not begin, for {what}, is listed"
 
     def reading(self) -> None:
         """Read from every place on."""

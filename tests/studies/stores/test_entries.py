@@ -49,6 +49,6 @@ def test_the_longest_name_and_key(make_store: MakeStore) -> None:
 
 
 def test_a_conflict_names_the_keys() -> None:
-    error = key_taken("bolts", ["a", "b", "c", "d"])
+    error = key_taken("bolts", [Entry(n, key, "0", "{}") for n, key in enumerate("abcd", start=1)])
     assert isinstance(error, ConflictError)
     assert "one of the keys 'a', 'b', 'c', ...;" in str(error)

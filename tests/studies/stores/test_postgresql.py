@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import select
+import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -13,8 +16,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.postgres import Server, running_server
+from tests.processes import fork
 
-from proband.errors import ConflictError, StoreError, StudyExistsError, UnknownStudyError
+from proband.errors import ConflictError, StoreBusyError, StoreError, StudyExistsError, UnknownStudyError
 from proband.studies.stores import Entry, open_store
 from proband.studies.stores.postgresql import PostgreSQLStore, schema
 from proband.studies.stores.postgresql.errors import without_secrets
@@ -206,6 +210,79 @@ def test_a_turn_that_takes_too_long(store: PostgreSQLStore, postgresql_url: str)
         with pytest.raises(StoreError, match="others hold it for longer than the deadline"):
             hasty.append("bolts", [entry(11)], 10)
         assert hasty.length("bolts") == 10
+
+
+@pytest.fixture
+def frozen() -> Iterator[Callable[[int], None]]:
+    """Freezes processes of the server, until the end of the test."""
+    stopped: list[int] = []
+
+    def freeze(process: int) -> None:
+        os.kill(process, signal.SIGSTOP)
+        stopped.append(process)
+
+    yield freeze
+    for process in stopped:
+        os.kill(process, signal.SIGCONT)
+
+
+def backend_of(store: PostgreSQLStore) -> int:
+    return store._connections.run(lambda connection, _: connection.info.backend_pid, "bolts")
+
+
+@pytest.mark.parametrize("moment", ["idle", "in its turn"])
+def test_a_frozen_backend_is_not_waited_for_beyond_the_deadline(
+    store: PostgreSQLStore, postgresql_url: str, frozen: Callable[[int], None], moment: str
+) -> None:
+    hasty, ends = PostgreSQLStore(postgresql_url, deadline=1.0), list[str]()
+
+    def write() -> None:
+        with suppress(StoreBusyError), closing(hasty):
+            if moment == "in its turn":
+                with hasty.exclusive("bolts"):
+                    frozen(backend_of(hasty))
+                    hasty.append("bolts", [entry(11)], 10)
+            else:
+                frozen(backend_of(hasty))
+                hasty.append("bolts", [entry(11)], 10)
+            ends.append("acknowledged")
+        ends.append("over")
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert ends == ["over"]
+    assert store.length("bolts") == 10
+
+
+def test_after_a_frozen_backend_a_store_goes_on_with_another(
+    store: PostgreSQLStore, postgresql_url: str, frozen: Callable[[int], None]
+) -> None:
+    with closing(PostgreSQLStore(postgresql_url, deadline=1.0)) as hasty:
+        frozen(backend_of(hasty))
+        with pytest.raises(StoreBusyError, match=r"no answer.*did not answer within 1 seconds"):
+            hasty.length("bolts")
+        hasty.append("bolts", [entry(11)], 10)
+    assert store.length("bolts") == 11
+
+
+def test_a_client_that_is_stopped_in_its_turn_loses_it(store: PostgreSQLStore, postgresql_url: str) -> None:
+    reading, writing = os.pipe()
+    child = fork()
+    if not child:
+        with PostgreSQLStore(postgresql_url, deadline=1.0).exclusive("bolts"):
+            os.write(writing, b"x")
+            time.sleep(600)
+    os.read(reading, 1)
+    os.kill(child, signal.SIGSTOP)
+    try:
+        store.append("bolts", [entry(11)], 10)  # the server has ended the other session
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(reading)
+        os.close(writing)
+    assert store.length("bolts") == 11
 
 
 def test_writers_of_other_studies_do_not_wait(store: PostgreSQLStore, postgresql_url: str) -> None:

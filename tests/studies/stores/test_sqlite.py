@@ -7,11 +7,13 @@ import resource
 import shutil
 import signal
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -19,13 +21,10 @@ from pathlib import Path
 import pytest
 from tests.processes import fork, in_child
 
-from proband.errors import ConflictError, StoreError, UnknownStudyError
-from proband.studies.stores import Entry, JournalMode, SQLiteStore, journal_mode
+from proband.errors import ConflictError, StoreBusyError, StoreError, UnknownStudyError
+from proband.studies.stores import Entry, SQLiteStore
+from proband.studies.stores.patience import within
 from proband.studies.stores.sqlite import schema
-from proband.testing import check_store
-
-WAL = JournalMode("WAL", "FULL", "for a test")
-PERSIST = JournalMode("PERSIST", "FULL", "WAL is not safe here")
 
 
 def entry(number: int, size: int = 0) -> Entry:
@@ -65,64 +64,110 @@ def shared() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_commit_is_synced(store: SQLiteStore, path: Path) -> None:
-    with store._pool.borrow() as connection:
-        [[mode]] = connection.execute("PRAGMA journal_mode")
-        [[synchronous]] = connection.execute("PRAGMA synchronous")
-        [[full]] = connection.execute("PRAGMA fullfsync")
-    assert (mode.upper(), synchronous, full) == (journal_mode().name, 2, 1)
+def journal_of(path: Path) -> object:
+    [[mode]] = ask(path, "PRAGMA journal_mode")
+    return mode
 
 
-@pytest.mark.parametrize(
-    ("version", "name"),
-    [
-        ((3, 37, 0), "PERSIST"),
-        ((3, 40, 1), "PERSIST"),
-        ((3, 51, 2), "PERSIST"),
-        ((3, 51, 3), "WAL"),
-        ((4, 0, 0), "WAL"),
-    ],
-)
-def test_wal_is_used_where_it_is_safe(version: tuple[int, ...], name: str) -> None:
-    mode = journal_mode(version)
-    assert mode.name == name
-    assert mode.synchronous == "FULL"
-    assert ".".join(map(str, version)) in mode.why
+def syncs_while(work: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return which files were synced by this process, SQLite's own syncs aside, while something is done."""
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def spy(file: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{file}"))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", spy)
+    work()
+    return synced
 
 
-def test_a_store_in_wal_mode_keeps_the_contract(path: Path) -> None:
-    check_store(lambda: SQLiteStore(str(path), journal=WAL), appends=5)
-    assert ask(path, "PRAGMA journal_mode") == [("wal",)]
+def test_a_write_is_synced_before_it_is_acknowledged(
+    store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = f"{path}-wal"
+    assert journal_of(path) == "wal"
+    assert syncs_while(lambda: store.append("bolts", [entry(11)], 10), monkeypatch) == [log]
+    assert syncs_while(lambda: store.find("bolts", "key 11"), monkeypatch) == [log]
+    assert syncs_while(lambda: store.create("nuts", entry(1)), monkeypatch) == [log]
+    assert syncs_while(lambda: store.read("bolts"), monkeypatch) == []
 
 
-def test_an_unsafe_sqlite_turns_wal_back(path: Path) -> None:
-    with closing(SQLiteStore(str(path), journal=WAL)) as new:
-        new.create("bolts", entry(1))
-    with closing(SQLiteStore(str(path), journal=PERSIST)) as old:
-        assert old.length("bolts") == 1
-        old.append("bolts", [entry(2)], 1)
-    assert ask(path, "PRAGMA journal_mode") == [("delete",)]
+def test_others_write_while_one_syncs(store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(SQLiteStore(str(path), deadline=30)) as other:
+
+        def sync(_: int) -> None:
+            monkeypatch.undo()
+            other.append("bolts", [entry(12)], 11)
+
+        monkeypatch.setattr(os, "fsync", sync)
+        with store.exclusive("bolts"):
+            store.append("bolts", [entry(11)], 10)
+        assert store.length("bolts") == 12
 
 
-def test_an_unsafe_sqlite_refuses_a_file_in_wal_mode_that_others_have_open(path: Path) -> None:
-    with closing(SQLiteStore(str(path), journal=WAL)) as new:
-        new.create("bolts", entry(1))
-        new.length("bolts")
-        with (
-            closing(SQLiteStore(str(path), journal=PERSIST, deadline=0.2)) as old,
-            pytest.raises(StoreError, match="in WAL mode and in use by others; WAL is not safe here; close it"),
-        ):
-            old.length("bolts")
-        new.append("bolts", [entry(2)], 1)
+def test_what_could_not_be_synced_is_never_acknowledged(
+    store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(StoreError, match=r"the disk could not keep .*Input/output error.*open the store again"):
+            store.append("bolts", [entry(11)], 10)
+    for attempt in (lambda: store.find("bolts", "key 11"), lambda: store.append("bolts", [entry(12)], 11)):
+        with pytest.raises(StoreError, match="the disk could not keep"):
+            attempt()
+    with closing(SQLiteStore(str(path))) as again:
+        assert again.find("bolts", "key 11") is not None
 
 
-def test_a_safe_sqlite_leaves_a_rollback_journal_alone(path: Path) -> None:
-    """As a process with an older SQLite may have it open."""
-    with closing(SQLiteStore(str(path), journal=PERSIST)) as old:
-        old.create("bolts", entry(1))
-    with closing(SQLiteStore(str(path), journal=WAL)) as new:
-        new.append("bolts", [entry(2)], 1)
-    assert ask(path, "PRAGMA journal_mode") == [("delete",)]
+def with_rollback_journal(path: Path) -> None:
+    """Turn a closed file to the journal of earlier versions."""
+    assert ask(path, "PRAGMA journal_mode = PERSIST") == [("persist",)]
+
+
+def test_a_rollback_journal_is_read_and_turned_to_wal_by_the_next_write(store: SQLiteStore, path: Path) -> None:
+    store.close()
+    with_rollback_journal(path)
+    with closing(SQLiteStore(str(path))) as again:
+        assert again.length("bolts") == 10
+        assert journal_of(path) == "delete"
+        again.append("bolts", [entry(11)], 10)
+        assert journal_of(path) == "wal"
+    with closing(SQLiteStore(str(path))) as third:
+        assert third.length("bolts") == 11
+
+
+def test_a_rollback_journal_that_others_are_at_work_on_stays_and_is_synced(store: SQLiteStore, path: Path) -> None:
+    store.close()
+    with_rollback_journal(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader, closing(SQLiteStore(str(path))) as again:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM entries").fetchall()
+        with again._pool.borrow() as connection:
+            again._file._use_wal(connection)
+            assert not connection.wal
+            assert connection.execute("PRAGMA synchronous").fetchall() == [(2,)]
+        reader.execute("COMMIT")
+        again.append("bolts", [entry(11)], 10)
+    assert journal_of(path) == "wal"
+
+
+def test_only_the_owner_may_read_a_new_store_and_its_files_have_its_rights(path: Path) -> None:
+    with closing(SQLiteStore(str(path))) as store:
+        store.create("bolts", entry(1))
+        store.append("bolts", [entry(2)], 1)
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    assert modes == dict.fromkeys(["bolts.db", "bolts.db-lock", "bolts.db-wal", "bolts.db-shm"], 0o600)
+    path.chmod(0o660)
+    path.with_name("bolts.db-lock").unlink()
+    with closing(SQLiteStore(str(path))) as store:
+        store.append("bolts", [entry(3)], 2)
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    assert set(modes.values()) == {0o660}
 
 
 def test_reading_makes_no_file(path: Path) -> None:
@@ -255,6 +300,8 @@ def test_a_read_only_file_can_be_read(shared: Path) -> None:
         return "acknowledged"
 
     assert in_child(read, as_nobody=True) == "['bolts'] 1"
+    assert "bolts.db-lock cannot be locked (Permission denied)" in in_child(write, as_nobody=True)
+    (shared / "bolts.db-lock").chmod(0o666)
     assert "bolts.db: it can only be read; give write access" in in_child(write, as_nobody=True)
     shared.chmod(0o555)
     assert in_child(read, as_nobody=True) == "['bolts'] 1"
@@ -263,22 +310,24 @@ def test_a_read_only_file_can_be_read(shared: Path) -> None:
         assert store.length("bolts") == 1
 
 
-@pytest.mark.parametrize("journal", [WAL, PERSIST])
-def test_a_file_in_wal_mode_that_can_only_be_read(shared: Path, journal: JournalMode) -> None:
+def test_a_file_that_is_written_to_can_be_read_by_others_if_they_may(shared: Path) -> None:
     path = shared / "bolts.db"
-    with closing(SQLiteStore(str(path), journal=WAL)) as store:
+    with closing(SQLiteStore(str(path))) as store:
         store.create("bolts", entry(1))
-    path.chmod(0o444)
 
-    def read() -> str:
-        with closing(SQLiteStore(str(path), journal=journal)) as store:
-            return f"{store.studies()} {store.length('bolts')}"
+        def read() -> str:
+            with closing(SQLiteStore(str(path))) as other:
+                return f"{other.studies()} {other.length('bolts')}"
 
-    assert in_child(read, as_nobody=True) == "['bolts'] 1"
-    for beside in ("-wal", "-shm"):
-        path.with_name(path.name + beside).unlink(missing_ok=True)
-    shared.chmod(0o555)
-    assert "its folder can only be read; writing, and in WAL mode reading too" in in_child(read, as_nobody=True)
+        shared.chmod(0o755)
+        assert "cannot be opened; give access to the file and its folder" in in_child(read, as_nobody=True)
+        for file in shared.iterdir():
+            file.chmod(0o644)
+        assert in_child(read, as_nobody=True) == "['bolts'] 1"
+        for file in shared.iterdir():
+            file.chmod(0o666)
+        store.append("bolts", [entry(2)], 1)
+        assert in_child(read, as_nobody=True) == "['bolts'] 2"
 
 
 def test_a_folder_that_can_only_be_read(shared: Path) -> None:
@@ -289,7 +338,7 @@ def test_a_folder_that_can_only_be_read(shared: Path) -> None:
             store.create("bolts", entry(1))
         return "acknowledged"
 
-    assert "cannot be opened (Permission denied)" in in_child(create, as_nobody=True)
+    assert "cannot be locked (Permission denied)" in in_child(create, as_nobody=True)
 
 
 def test_a_file_that_must_not_grow(path: Path) -> None:
@@ -324,6 +373,7 @@ def test_a_full_disk(shared: Path) -> None:
 import sys
 from proband.errors import StoreError
 from proband.studies.stores import Entry, SQLiteStore
+from proband.studies.stores.patience import within
 folder = sys.argv[1]
 store = SQLiteStore(folder + "/bolts.db")
 store.create("bolts", Entry(1, "key 1", "0", "{}"))
@@ -359,61 +409,156 @@ print(store.length("bolts"), [entry.number for entry in store.read("bolts")] == 
 
 
 def test_a_file_that_was_removed_or_put_back_is_opened_anew(store: SQLiteStore, path: Path) -> None:
-    shutil.copy(path, path.with_suffix(".copy"))
+    copy = path.with_suffix(".copy")
+    ask(path, f"VACUUM INTO '{copy}'")
     store.append("bolts", [entry(11)], 10)
-    os.replace(path.with_suffix(".copy"), path)
+    for beside in ("-wal", "-shm"):  # they belong to the file that goes
+        path.with_name(path.name + beside).unlink()
+    os.replace(copy, path)
     assert store.length("bolts") == 10
     store.append("bolts", [entry(11)], 10)
     assert ask(path, "SELECT max(number) FROM entries") == [(11,)]
+    store.close()
     path.unlink()
     with pytest.raises(UnknownStudyError):
         store.append("bolts", [entry(12)], 11)
+
+
+def test_a_folder_that_was_removed(store: SQLiteStore, path: Path) -> None:
+    shutil.rmtree(path.parent)
+    with pytest.raises(StoreError, match=r"bolts\.db-lock cannot be locked \(No such file.*put the folder back"):
+        store.append("bolts", [entry(11)], 10)
+    with pytest.raises(UnknownStudyError):
+        store.read("bolts")
+    path.parent.mkdir()
+    store.create("bolts", entry(1))
+    store.append("bolts", [entry(2)], 1)
+    assert store.length("bolts") == 2
 
 
 def test_other_programs_that_hold_the_file_are_waited_for(store: SQLiteStore, path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with closing(SQLiteStore(str(path), deadline=0.1)) as hasty:
-            for attempt in (lambda: hasty.length("bolts"), lambda: hasty.append("bolts", [entry(11)], 10)):
-                with pytest.raises(StoreError, match="others hold it for longer than the deadline"):
-                    attempt()
+            assert hasty.length("bolts") == 10  # whoever reads waits for nobody
+            with pytest.raises(StoreBusyError, match="others hold it for longer than the deadline"):
+                hasty.append("bolts", [entry(11)], 10)
         with ThreadPoolExecutor() as threads:
-            length = threads.submit(store.length, "bolts")
             added = threads.submit(store.append, "bolts", [entry(11)], 10)
             time.sleep(0.1)
-            assert not length.done()
             assert not added.done()
             other.execute("COMMIT")
-            assert length.result() in (10, 11)
             added.result()
     assert store.length("bolts") == 11
 
 
 def test_a_turn_that_takes_too_long(store: SQLiteStore, path: Path) -> None:
     with store.exclusive("bolts"), closing(SQLiteStore(str(path), deadline=0.1)) as hasty:
-        with pytest.raises(StoreError, match=r"bolts\.db-lock was locked by others for 0\.1 seconds"):
+        held = rf"bolts\.db-lock was locked by process {os.getpid()} for 0\.1 seconds.*nothing .* was recorded"
+        with pytest.raises(StoreBusyError, match=held):
             hasty.append("bolts", [entry(11)], 10)
         assert hasty.length("bolts") == 10
     with closing(SQLiteStore(str(path), deadline=10)) as patient:
         patient.append("bolts", [entry(11)], 10)
 
 
-def test_a_process_that_is_killed_in_its_turn_ends_it(store: SQLiteStore, path: Path) -> None:
+def stopped_in_its_turn(path: Path) -> int:
+    """Return a process that was stopped in its turn, half-way through a commit."""
     reading, writing = os.pipe()
     child = fork()
     if not child:
-        with SQLiteStore(str(path)).exclusive("bolts"):
+        other = SQLiteStore(str(path))
+        with other.exclusive("bolts"), other._pool.borrow() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT INTO entries VALUES (1, 11, 'half', '0', '')")
             os.write(writing, b"x")
-            time.sleep(60)
+            time.sleep(600)
         os._exit(0)
     os.read(reading, 1)
-    with closing(SQLiteStore(str(path), deadline=0.1)) as hasty, pytest.raises(StoreError):
-        hasty.append("bolts", [entry(11)], 10)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    store.append("bolts", [entry(11)], 10)
     os.close(reading)
     os.close(writing)
+    os.kill(child, signal.SIGSTOP)
+    return child
+
+
+def test_a_process_that_is_stopped_in_its_turn_is_named_and_nobody_waits_for_long(
+    store: SQLiteStore, path: Path
+) -> None:
+    child = stopped_in_its_turn(path)
+    try:
+        with closing(SQLiteStore(str(path), deadline=0.3)) as hasty:
+            assert hasty.length("bolts") == 10  # questions are answered all the same
+            for attempt in (
+                lambda: hasty.append("bolts", [entry(11)], 10),
+                lambda: hasty.create("nuts", entry(1)),
+                lambda: hasty.keep("bolts", "cache", b""),
+                lambda: hasty.exclusive("bolts").__enter__(),
+            ):
+                with pytest.raises(StoreBusyError, match=rf"was locked by process {child} for 0\.3 .*kill -CONT"):
+                    attempt()
+    finally:
+        os.kill(child, signal.SIGKILL)  # ends its turn, and undoes what it had half done
+        os.waitpid(child, 0)
+    store.append("bolts", [entry(11)], 10)
+    assert store.length("bolts") == 11
+
+
+def test_a_turn_has_one_deadline_for_all_of_its_steps(store: SQLiteStore, path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other, closing(SQLiteStore(str(path))) as patient:
+        other.execute("BEGIN EXCLUSIVE")
+        with within(0.1), pytest.raises(StoreBusyError), patient.exclusive("bolts"):
+            patient.append("bolts", [entry(11)], 10)
+
+
+def test_a_child_that_is_forked_while_a_thread_writes_holds_nothing(store: SQLiteStore, path: Path) -> None:
+    """Not even if it outlives the parent's turn, and never does anything."""
+    reading, writing = os.pipe()
+    inside, go_on = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with store.exclusive("bolts"):
+            inside.set()
+            go_on.wait(60)
+            store.append("bolts", [entry(11)], 10)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    inside.wait()
+    child = fork()
+    if not child:
+        os.close(writing)
+        os.read(reading, 1)
+        os._exit(0)
+    os.close(reading)
+    go_on.set()
+    thread.join()
+    with closing(SQLiteStore(str(path), deadline=30)) as other:
+        other.append("bolts", [entry(12)], 11)
+    os.close(writing)
+    os.waitpid(child, 0)
+
+
+def test_a_child_that_is_forked_in_the_middle_of_a_statement_is_told_so(
+    store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite would believe to have the parent's locks."""
+    monkeypatch.setattr("proband.studies.stores.pool.SECONDS_BEFORE_FORK", 0.05)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with store._pool.borrow():
+            inside.set()
+            go_on.wait(60)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    inside.wait()
+    told = "was in use by another thread when this process was forked"
+    assert told in in_child(lambda: str(store.length("bolts")))
+    assert told in in_child(lambda: str(SQLiteStore(store.path).length("bolts")))
+    go_on.set()
+    thread.join()
+    assert in_child(lambda: str(store.length("bolts"))) == "10"
 
 
 def test_a_writer_that_knows_nothing_of_turns_does_no_harm(store: SQLiteStore, path: Path) -> None:
@@ -426,5 +571,5 @@ def test_a_writer_that_knows_nothing_of_turns_does_no_harm(store: SQLiteStore, p
 def test_a_large_cache_leaves_no_large_journal(store: SQLiteStore, path: Path) -> None:
     for _ in range(3):
         store.keep("bolts", "snapshot", os.urandom(5_000_000))
-    journal = path.with_name("bolts.db-journal")
-    assert not journal.exists() or journal.stat().st_size <= 2**20
+    store.append("bolts", [entry(11)], 10)
+    assert path.with_name("bolts.db-wal").stat().st_size <= 2**22

@@ -11,15 +11,13 @@ Examples
 from proband.studies.stores.contract import Entry, Store
 from proband.studies.stores.memory import MemoryStore
 from proband.studies.stores.registry import STORES, open_store
-from proband.studies.stores.sqlite import JournalMode, SQLiteStore, journal_mode
+from proband.studies.stores.sqlite import SQLiteStore
 
 __all__ = [
     "STORES",
     "Entry",
-    "JournalMode",
     "MemoryStore",
     "SQLiteStore",
     "Store",
-    "journal_mode",
     "open_store",
 ]

@@ -15,7 +15,7 @@ Conformance is checked by :func:`proband.testing.check_store`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -50,8 +50,21 @@ class Store(Protocol):
         """How this store is opened again, without secrets."""
         ...
 
-    def create(self, study: str, first: Entry) -> None:
-        """Begin a log with its first entry; raise :class:`~proband.errors.StudyExistsError` if there is one."""
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        """Begin a log with its first entry, or with more of them, all or none; they are durable when this returns.
+
+        Parameters
+        ----------
+        study : str
+        first : Entry
+        rest : iterable of Entry
+            It may be long, and may be gone through more than once.
+
+        Raises
+        ------
+        StudyExistsError
+            If there is such a study.
+        """
         ...
 
     def studies(self) -> list[str]:

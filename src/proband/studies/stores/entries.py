@@ -7,7 +7,8 @@ the length of the log.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 
 from proband.errors import ConflictError, StudyError, StudyExistsError, UnknownStudyError
 from proband.studies.stores.contract import Entry
@@ -23,6 +24,12 @@ def check_create(study: str, first: Entry) -> None:
 
 def check_append(entries: Sequence[Entry], expected: int) -> None:
     """Raise StudyError unless entries could follow a log of `expected` entries."""
+    for _ in checked(entries, expected):
+        pass
+
+
+def checked(entries: Iterable[Entry], expected: int) -> Iterator[Entry]:
+    """Yield entries; raise StudyError at the first that could not follow a log of `expected` entries."""
     for number, entry in enumerate(entries, start=expected + 1):
         if entry.number != number:
             raise StudyError(
@@ -32,6 +39,7 @@ def check_append(entries: Sequence[Entry], expected: int) -> None:
         check_name("an idempotency key", entry.key)
         check_text("a hash", entry.hash)
         check_text("a body", entry.body)
+        yield Entry(*entry)
 
 
 def check_name(what: str, text: str) -> None:
@@ -70,9 +78,10 @@ def too_long(study: str, length: int, expected: int) -> ConflictError:
     )
 
 
-def key_taken(study: str, keys: Sequence[str]) -> ConflictError:
+def key_taken(study: str, entries: Iterable[Entry]) -> ConflictError:
     """Return the error about idempotency keys of which one is in the log, or came twice."""
-    shown = ", ".join(repr(key) for key in keys[:3]) + (", ..." if len(keys) > 3 else "")
+    keys = [repr(entry.key) for entry in itertools.islice(entries, 4)]
+    shown = ", ".join(keys[:3]) + (", ..." if len(keys) > 3 else "")
     return ConflictError(
         f"the log of {study!r} already has an entry with one of the keys {shown}; a key is used once; look it up"
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from proband.studies.stores.contract import Entry
-from proband.studies.stores.entries import check_append, check_create, exists, key_taken, too_long, unknown
+from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 
 
 @dataclass
@@ -40,13 +40,17 @@ class MemoryStore:
         """Always ``memory:``, which opens a new and empty one."""
         return "memory:"
 
-    def create(self, study: str, first: Entry) -> None:
-        """Begin a log with its first entry."""
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        """Begin a log, all or none."""
         check_create(study, first)
+        entries = [Entry(*first), *checked(rest, 1)]
+        by_key = {entry.key: entry for entry in entries}
+        if len(by_key) < len(entries):
+            raise key_taken(study, entries)
         with self._lock:
             if study in self._logs:
                 raise exists(study, self.url)
-            self._logs[study] = _Log([Entry(*first)], {first.key: Entry(*first)})
+            self._logs[study] = _Log(entries, by_key)
 
     def studies(self) -> list[str]:
         """Return the names of all studies, sorted."""
@@ -74,8 +78,8 @@ class MemoryStore:
             if len(log.entries) != expected:
                 raise too_long(study, len(log.entries), expected)
             new = {entry.key: Entry(*entry) for entry in entries}
-            if len(new) < len(entries) or not new.keys().isdisjoint(log.by_key):
-                raise key_taken(study, [entry.key for entry in entries])
+            if len(new) < len(entries) or any(key in log.by_key for key in new):
+                raise key_taken(study, entries)
             log.by_key.update(new)
             log.entries.extend(new.values())
 

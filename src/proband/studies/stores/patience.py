@@ -1,14 +1,29 @@
-"""Trying again for a while: pauses that are short, random and slowly growing, until a deadline."""
+"""Waiting for others: in pauses that are short and random, until a deadline.
+
+Deadlines nest: whatever waits inside :func:`within` gives up when the block's time is over, however patient it is by
+itself. So a turn at the log has one deadline, and not one for each of its steps.
+"""
 
 from __future__ import annotations
 
+import math
+import os
 import random
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-SHORTEST, LONGEST = 0.0002, 0.05
-"""Of the pauses, in seconds."""
+PAUSE, LONG_PAUSE = 0.003, 0.02
+"""Seconds between two tries, about: all who wait have the same chance, and whoever comes next loses little time."""
 
-_chance = random.SystemRandom()  # has no state that processes could inherit and then all pause alike
+LONG = 5.0
+"""Seconds after which the pauses are long: then somebody was stopped, or is away."""
+
+_chance = random.Random()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_chance.seed)  # or children would all pause alike
+_mine = threading.local()
 
 
 class Patience:
@@ -17,23 +32,50 @@ class Patience:
     Parameters
     ----------
     seconds : float
-        From now on.
+        From now on, and no longer than the blocks of :func:`within` around it.
+
+    Attributes
+    ----------
+    seconds : float
+        How long that is.
     """
 
     def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-        self._pause = SHORTEST
+        self._began = time.monotonic()
+        self.seconds = min(seconds, _end() - self._began)
 
     @property
     def left(self) -> float:
         """Seconds until the deadline, never below 0."""
-        return max(0.0, self._end - time.monotonic())
+        return max(0.0, self._began + self.seconds - time.monotonic())
 
     def wait(self) -> bool:
         """Pause; return False, without a pause, if the deadline is over."""
         left = self.left
         if not left:
             return False
-        time.sleep(min(left, _chance.uniform(0.5, 1.5) * self._pause))
-        self._pause = min(LONGEST, 1.3 * self._pause)
+        pause = PAUSE if time.monotonic() - self._began < LONG else LONG_PAUSE
+        time.sleep(min(left, _chance.uniform(0.5, 1.5) * pause))
         return True
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Let all waiting of this thread in the block end after some seconds.
+
+    Examples
+    --------
+    >>> with within(0.0):
+    ...     Patience(60.0).wait()
+    False
+    """
+    outer = _end()
+    _mine.end = min(outer, time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _mine.end = outer
+
+
+def _end() -> float:
+    return float(getattr(_mine, "end", math.inf))

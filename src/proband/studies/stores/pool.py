@@ -1,8 +1,10 @@
 """Connections, each in the hands of one thread at a time, and none of them carried over a fork.
 
-A forked child shares its parent's sockets, and a copy of what SQLite knows of the parent's locks, which are not the
-child's. So before a fork the idle connections are closed, and threads at work on one get a moment to finish; what is
-then still busy is left alone by the child for ever: neither used nor closed.
+A forked child shares its parent's sockets. Worse, SQLite keeps what it knows of the locks on a file in the memory of
+the process: as long as a connection of the parent is open at the fork, even a new connection of the child believes to
+have the parent's locks, and takes none. Looking at the number of the process afterwards is therefore not enough: before
+a fork the idle connections are closed, and threads at work on one get a moment to finish. What is then still busy is
+never touched by the child, which is told so.
 """
 
 from __future__ import annotations
@@ -17,9 +19,11 @@ from typing import Generic, NamedTuple, TypeVar
 from proband.errors import StudyError
 
 C = TypeVar("C")
-T = TypeVar("T")
 
 SECONDS_BEFORE_FORK = 5.0
+
+tainted: set[str] = set()
+"""Places to which a connection was in use when this process was forked."""
 
 
 class NothingYetError(Exception):
@@ -42,10 +46,14 @@ class Pool(Generic[C]):
         Closes one.
     usable : callable
         Whether an idle one can be used again.
+    place : str
+        What they lead to: it is among :data:`tainted` in a child that was forked while one was in use.
     """
 
-    def __init__(self, connect: Callable[[], C], close: Callable[[C], None], usable: Callable[[C], bool]) -> None:
-        self._connect, self._close, self._usable = connect, close, usable
+    def __init__(
+        self, connect: Callable[[], C], close: Callable[[C], None], usable: Callable[[C], bool], *, place: str = ""
+    ) -> None:
+        self._connect, self._close, self._usable, self._place = connect, close, usable, place
         self._change = threading.Condition()
         self._idle: list[C] = []
         self._loans: dict[object, _Loan] = {}
@@ -53,7 +61,7 @@ class Pool(Generic[C]):
         self._abandoned: list[C] = []
         self._era = 0
         self._forking = False
-        at_fork(self, before=Pool._before_fork, parent=Pool._after_fork, child=Pool._in_child)
+        _watch_forks(self)
 
     @contextmanager
     def borrow(self) -> Iterator[C]:
@@ -136,22 +144,26 @@ class Pool(Generic[C]):
     def _in_child(self) -> None:
         self._change = threading.Condition()
         self._forking = False
+        if self._loans:
+            tainted.add(self._place)
         self._abandoned += [connection for _, connection in self._busy.values()]
         self._busy.clear()
         self._loans.clear()
 
 
-def at_fork(owner: T, *, before: Callable[[T], None], parent: Callable[[T], None], child: Callable[[T], None]) -> None:
-    """Have functions called around every fork, with the owner, for as long as the owner lives."""
+def _watch_forks(pool: Pool[C]) -> None:
+    """Have a pool prepare for every fork, for as long as it lives."""
     if not hasattr(os, "register_at_fork"):
         return
-    reference = weakref.ref(owner)
+    reference = weakref.ref(pool)
 
-    def call(function: Callable[[T], None]) -> None:
+    def call(function: Callable[[Pool[C]], None]) -> None:
         alive = reference()
         if alive is not None:
             function(alive)
 
     os.register_at_fork(
-        before=lambda: call(before), after_in_parent=lambda: call(parent), after_in_child=lambda: call(child)
+        before=lambda: call(Pool._before_fork),
+        after_in_parent=lambda: call(Pool._after_fork),
+        after_in_child=lambda: call(Pool._in_child),
     )

@@ -1,14 +1,15 @@
 """Connections to PostgreSQL that come back after the server was away, and the locks that they hold.
 
 A task is run on a connection, and run again on another one if the first is lost, until a deadline. It is told so: what
-the lost connection was doing may have been committed or not.
+the lost connection was doing may have been committed or not. No statement is waited for beyond the deadline, even if
+the server does not say a word; and the server ends the session of a client that was stopped while it held a study.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,15 +18,26 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import TransactionStatus
 
 import proband
-from proband.errors import StoreError, StudyError
+from proband.errors import StoreBusyError, StoreError, StudyError
 from proband.studies.stores.entries import unknown
-from proband.studies.stores.patience import Patience
+from proband.studies.stores.patience import Patience, within
 from proband.studies.stores.pool import NothingYetError, Pool
 from proband.studies.stores.postgresql.errors import explain, hopeless, passing, without_secrets
 from proband.studies.stores.postgresql.schema import check_current, migrate, outdated, read_format
 
 T = TypeVar("T")
-Connection = psycopg.Connection[Any]
+
+
+class Connection(psycopg.Connection[Any]):
+    """A connection that waits for no answer beyond a deadline."""
+
+    deadline = 60.0
+
+    def wait(self, gen: Generator[Any, Any, T], *arguments: Any, **options: Any) -> T:
+        """Wait for a statement."""
+        return super().wait(_until(gen, Patience(self.deadline)), *arguments, **options)
+
+
 Task = Callable[[Connection, bool], T]
 
 SECONDS_TO_REACH = 10.0
@@ -41,10 +53,11 @@ _DEFAULTS = {
     "tcp_user_timeout": "30000",
 }
 _SETTINGS = """
-SET lock_timeout = {milliseconds};
-SET idle_in_transaction_session_timeout = {milliseconds};
+SET lock_timeout = {lock};
+SET idle_in_transaction_session_timeout = {idle};
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
 """
+_LOCKED = "55P03"
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _LOCK = """
 SELECT id, (SELECT max(number) FROM proband_migrations)
@@ -122,14 +135,15 @@ class Connections:
         if self._lock_of(study) is not None:
             yield
             return
-        try:
-            self._locks()[study] = self._retry(self._take, lock)
-        except NothingYetError:
-            raise unknown(study, self.url) from None
-        try:
-            yield
-        finally:
-            self._unlock(study)
+        with within(self._deadline):
+            try:
+                self._locks()[study] = self._retry(self._take, lock)
+            except NothingYetError:
+                raise unknown(study, self.url) from None
+            try:
+                yield
+            finally:
+                self._unlock(study)
 
     @contextmanager
     def locked(self, connection: Connection, study: str) -> Iterator[int]:
@@ -142,16 +156,17 @@ class Connections:
             yield lock.study if lock is not None and held else self._lock_row(connection, study)
 
     def _retry(self, lend: Callable[[], AbstractContextManager[Connection]], task: Task[T]) -> T:
-        patience: Patience | None = None
+        patience, again = Patience(self._deadline if self._reached else SECONDS_TO_REACH), False
         while True:
             try:
                 with lend() as connection:
-                    return task(connection, patience is not None)
+                    return task(connection, again)
             except psycopg.Error as error:
                 self._pool.close()
-                patience = patience or Patience(self._deadline if self._reached else SECONDS_TO_REACH)
+                again = True
                 if not passing(error) or not patience.wait():
-                    raise explain(error, self.url) from error
+                    kind = StoreBusyError if passing(error) or error.sqlstate == _LOCKED else StoreError
+                    raise kind(*explain(error, self.url).args) from error
 
     @contextmanager
     def _lend(self, study: str | None) -> Iterator[Connection]:
@@ -230,18 +245,34 @@ class Connections:
 
     def _open(self) -> Connection:
         try:
-            connection: Connection = psycopg.connect(self._parameters, autocommit=True)
+            connection = Connection.connect(self._parameters, autocommit=True)
         except psycopg.OperationalError as error:
             if not self._reached and hopeless(error):
                 raise explain(error, self.url) from error
             raise
         try:
-            connection.execute(_SETTINGS.format(milliseconds=int(1000 * self._deadline)).encode())
+            connection.deadline = self._deadline
+            lock, idle = int(900 * self._deadline), int(1000 * self._deadline / 3)
+            connection.execute(_SETTINGS.format(lock=lock, idle=idle).encode())
         except BaseException:
             connection.close()
             raise
         self._reached = True
         return connection
+
+
+def _until(gen: Generator[Any, Any, T], patience: Patience) -> Generator[Any, Any, T]:
+    """Go on with a statement as long as there is patience; psycopg asks ten times a second."""
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and not patience.left:
+                raise psycopg.OperationalError(f"the server did not answer within {patience.seconds:.3g} seconds")
+            wanted = gen.send(ready)
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
 
 
 @contextmanager

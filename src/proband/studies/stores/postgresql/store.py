@@ -10,7 +10,8 @@ holds, and are written again only if they are not there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -18,9 +19,12 @@ import psycopg
 
 from proband.errors import StudyExistsError
 from proband.studies.stores.contract import Entry
-from proband.studies.stores.entries import check_append, check_create, exists, key_taken, too_long, unknown
+from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 from proband.studies.stores.pool import NothingYetError
 from proband.studies.stores.postgresql.connections import Connection, Connections, transaction
+
+BATCH = 5_000
+"""Entries in one statement."""
 
 _STUDY = "(SELECT id FROM proband_studies WHERE name = %s)"
 _READ = f"SELECT number, key, hash, body FROM proband_entries WHERE study = {_STUDY}"
@@ -50,14 +54,14 @@ class PostgreSQLStore:
         """How this store is opened again, without the password."""
         return self._connections.url
 
-    def create(self, study: str, first: Entry) -> None:
-        """Begin a log with its first entry."""
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        """Begin a log, all or none."""
         check_create(study, first)
 
         def write(connection: Connection, again: bool) -> None:
             try:
                 with transaction(connection):
-                    self._create(connection, study, first)
+                    self._create(connection, study, first, rest)
             except StudyExistsError:
                 if not (again and _recorded(connection, study, [first])):
                     raise
@@ -108,7 +112,7 @@ class PostgreSQLStore:
                 try:
                     connection.execute(_INSERT, (number, *_columns(entries)))
                 except psycopg.errors.UniqueViolation:
-                    raise key_taken(study, [entry.key for entry in entries]) from None
+                    raise key_taken(study, entries) from None
 
         try:
             self._connections.run(write, study)
@@ -137,14 +141,19 @@ class PostgreSQLStore:
         """Close the connections; a store that is used again opens them again."""
         self._connections.close()
 
-    def _create(self, connection: Connection, study: str, first: Entry) -> None:
+    def _create(self, connection: Connection, study: str, first: Entry, rest: Iterable[Entry]) -> None:
         try:
             rows = connection.execute(
                 "INSERT INTO proband_studies (name) VALUES (%s) RETURNING id", (study,)
             ).fetchall()
         except psycopg.errors.UniqueViolation:
             raise exists(study, self.url) from None
-        connection.execute(_INSERT, (rows[0][0], *_columns([first])))
+        entries = itertools.chain([first], checked(rest, 1))
+        try:
+            while batch := list(itertools.islice(entries, BATCH)):
+                connection.execute(_INSERT, (rows[0][0], *_columns(batch)))
+        except psycopg.errors.UniqueViolation:
+            raise key_taken(study, itertools.chain([first], rest)) from None
 
     def _ask(self, study: str | None, question: str, *parameters: object) -> list[Any]:
         def read(connection: Connection, again: bool) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from proband.errors import StoreError
+from proband.errors import StoreBusyError, StoreError
 
 BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL})
 """Others hold the file; trying again helps."""
@@ -46,4 +46,13 @@ def explain(error: sqlite3.Error, path: str) -> StoreError:
     codes = int(getattr(error, "sqlite_errorcode", 0)), primary_code(error)
     known = [_EXPLANATIONS[code] for code in codes if code in _EXPLANATIONS]
     what = known[0].format(path=path) if known else "SQLite cannot go on; see what it says"
-    return StoreError(f"{path}: {what} ({name}: {error})")
+    kind = StoreBusyError if primary_code(error) in BUSY else StoreError
+    return kind(f"{path}: {what} ({name}: {error})")
+
+
+def explain_system(error: OSError, path: str) -> StoreError:
+    """Return an error that names the file, for what the system says of it and not SQLite."""
+    return StoreError(
+        f"{path}: the system refuses it or a file beside it ({error.strerror}); {_WRITING}; look after the folder, its "
+        "rights and the disk"
+    )

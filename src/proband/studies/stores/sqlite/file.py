@@ -1,7 +1,12 @@
 """A database file: opening it only if it is whole and ours, making it, and being patient while others hold it.
 
-The journal mode of a file is chosen when it is made. A rollback journal stays, as an older SQLite may share the file. A
-file in WAL mode is turned back by an SQLite that is not safe in it, or refused while others have it open.
+The file is in WAL mode: nobody who reads waits for somebody who writes. Commits are not synced by SQLite but by
+:meth:`DatabaseFile.sync` afterwards, when the next writer is at work already: the syncs of many writers come together
+in the file system. A file with a rollback journal (of an earlier version, or where shared memory does not work) is
+turned to WAL when it is next written to, if it can be; else SQLite syncs every commit.
+
+SQLite before 3.51.3 can damage a file in WAL mode if one connection commits while another one copies the log into the
+file. Both happen within turns only (:mod:`~proband.studies.stores.sqlite.turns`), one at a time.
 
 Nothing opens the file but SQLite: closing any other handle on it would drop the locks of the whole process.
 """
@@ -10,6 +15,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -18,24 +26,19 @@ from proband.errors import StoreError
 from proband.studies.stores.patience import Patience
 from proband.studies.stores.pool import NothingYetError
 from proband.studies.stores.sqlite.errors import BUSY, primary_code
-from proband.studies.stores.sqlite.schema import (
-    Format,
-    JournalMode,
-    check_current,
-    check_format,
-    migrate,
-    outdated,
-    read_format,
-)
+from proband.studies.stores.sqlite.schema import Format, check_current, check_format, migrate, outdated, read_format
 
-SECONDS_TO_LEAVE_WAL = 5.0
-LARGEST_IDLE_JOURNAL = 2**20
+LARGEST_IDLE_JOURNAL = 2**22
 
 
 class Connection(sqlite3.Connection):
-    """A connection that knows which file it was opened on."""
+    """A connection that knows which file it was opened on, whether that is in WAL mode, and studies that are there."""
 
-    identity: tuple[int, int] | None = None
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.identity: tuple[int, int] | None = None
+        self.wal = False
+        self.seen: set[str] = set()
 
 
 class DatabaseFile:
@@ -44,38 +47,43 @@ class DatabaseFile:
     Parameters
     ----------
     path : str
-    journal : JournalMode
-        The one in which this SQLite is safe.
     deadline : float
         How many seconds to go on trying while others hold the file.
+    turn : callable
+        Gives a turn, within which alone anything is written.
     """
 
-    def __init__(self, path: str, journal: JournalMode, deadline: float) -> None:
-        self.path, self.journal, self.deadline = path, journal, deadline
+    def __init__(self, path: str, deadline: float, turn: Callable[[], AbstractContextManager[object]]) -> None:
+        self.path, self.deadline, self._turn = path, deadline, turn
 
     def connect(self) -> Connection:
         """Open the file; raise :class:`NothingYetError` if there is nothing to open."""
         identity = self._identity()
         if identity is None:
             raise NothingYetError
-        connection, found = self._open("rw")
         try:
-            if found.empty:
-                raise NothingYetError
-            self._use_journal(connection)
-        except BaseException:
+            connection, found = self._open("rw")
+        except sqlite3.OperationalError:
+            if not self._at_rest():
+                raise
+            connection, found = self._open("ro&immutable=1")  # without an identity: it is opened anew every time
+            identity = None
+        if found.empty:
             connection.close()
-            raise
+            raise NothingYetError
         connection.identity = identity
         return connection
 
     def make(self) -> None:
-        """Make the file and its tables, unless somebody else just did."""
-        connection, found = self._open("rwc")
+        """Make the file and its tables, unless somebody else just did; only its owner may read it."""
+        with suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL, 0o600))
+        connection, found = self._open("rw")
         try:
             if found.empty:
-                self.execute(connection, f"PRAGMA journal_mode = {self.journal.name}")
+                self._use_wal(connection)
                 self._migrate(connection)
+                self.sync(connection)
         finally:
             connection.close()
         _sync_folder(os.path.dirname(self.path))
@@ -86,16 +94,19 @@ class DatabaseFile:
 
     def begin(self, connection: Connection) -> None:
         """Begin to write, unless a later proband has changed the tables meanwhile."""
+        if not connection.wal:
+            self._use_wal(connection)
         self.execute(connection, "BEGIN IMMEDIATE")
         check_current(connection, self.path, proband.__version__)
 
+    def sync(self, connection: Connection) -> None:
+        """Have the disk keep everything that was committed; the connection keeps the log from being removed."""
+        if connection.wal:
+            _sync(self.path + "-wal")
+
     def execute(self, connection: sqlite3.Connection, statement: str, parameters: tuple[object, ...] = ()) -> list[Any]:
         """Execute a statement, again and again while others hold the file, and return its rows."""
-        return self._patiently(Patience(self.deadline), connection, statement, parameters)
-
-    def _patiently(
-        self, patience: Patience, connection: sqlite3.Connection, statement: str, parameters: tuple[object, ...] = ()
-    ) -> list[Any]:
+        patience = Patience(self.deadline)
         while True:
             try:
                 return connection.execute(statement, parameters).fetchall()
@@ -116,7 +127,7 @@ class DatabaseFile:
         try:
             found = self._examine(connection)
             for setting in (
-                f"synchronous = {self.journal.synchronous}",
+                f"synchronous = {'NORMAL' if connection.wal else 'FULL'}",
                 "fullfsync = ON",  # on macOS, fsync(2) alone leaves data in the drive's cache
                 "checkpoint_fullfsync = ON",
                 f"journal_size_limit = {LARGEST_IDLE_JOURNAL}",
@@ -136,15 +147,17 @@ class DatabaseFile:
         check_format(connection, found, self.path, proband.__version__)
         [[mode]] = connection.execute("PRAGMA journal_mode").fetchall()
         [[page]] = connection.execute("PRAGMA page_size").fetchall()
-        size = 0 if found.empty else os.stat(self.path).st_size
+        size = 0 if found.empty or _size(self.path + "-wal") else os.stat(self.path).st_size
         connection.execute("COMMIT")
-        if mode != "wal" and size % page:
+        connection.wal = mode == "wal"
+        if size % page:
             raise StoreError(
                 f"{self.path} has {size} bytes, which is no multiple of {page}: it was cut off; put back a copy, or "
                 "import the last export of its studies into a new store"
             )
         if outdated(found):
-            self._migrate(connection)
+            with self._turn():
+                self._migrate(connection)
         return found
 
     def _migrate(self, connection: Connection) -> None:
@@ -152,22 +165,21 @@ class DatabaseFile:
         migrate(connection, proband.__version__)
         self.execute(connection, "COMMIT")
 
-    def _use_journal(self, connection: Connection) -> None:
-        """Keep to a rollback journal, or come back to it where WAL is not safe."""
-        [[mode]] = self.execute(connection, "PRAGMA journal_mode")
-        if mode == "wal" and (self.journal.name == "WAL" or not os.access(self.path, os.W_OK)):
-            return
-        rollback = "PERSIST" if self.journal.name == "WAL" else self.journal.name
-        patience = Patience(min(self.deadline, SECONDS_TO_LEAVE_WAL))
+    def _use_wal(self, connection: Connection) -> None:
+        """Turn the file to WAL mode, if nobody else is at work on it and its file system can do that."""
         try:
-            self._patiently(patience, connection, f"PRAGMA journal_mode = {rollback}")
+            [[mode]] = connection.execute("PRAGMA journal_mode = WAL").fetchall()
         except sqlite3.OperationalError as error:
             if primary_code(error) not in BUSY:
                 raise
-            raise StoreError(
-                f"{self.path} is in WAL mode and in use by others; {self.journal.why}; close it everywhere else once, "
-                "or use a Python with SQLite 3.51.3 or newer here too"
-            ) from error
+            return
+        if mode == "wal":
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.wal = True
+
+    def _at_rest(self) -> bool:
+        """Whether nobody can write to the file from here, and everything is in it: then it is read as it is."""
+        return not os.access(os.path.dirname(self.path), os.W_OK) and not _size(self.path + "-wal")
 
     def _identity(self) -> tuple[int, int] | None:
         try:
@@ -177,12 +189,29 @@ class DatabaseFile:
         return found.st_dev, found.st_ino
 
 
+def _size(path: str) -> int:
+    """Return the size of a file; 0 if there is none."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _sync(path: str) -> None:
+    """Have the disk keep the content of a file, whoever wrote it."""
+    file = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    try:
+        if sys.platform == "darwin":
+            import fcntl
+
+            fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # fsync(2) alone leaves data in the drive's cache
+        else:
+            os.fsync(file)
+    finally:
+        os.close(file)
+
+
 def _sync_folder(path: str) -> None:
     """Make the name of a new file as durable as its content."""
-    if os.name == "nt":
-        return
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    if os.name != "nt":
+        _sync(path)

@@ -15,9 +15,6 @@ from proband.errors import StoreError
 APPLICATION = 0x70726F62
 """The letters "prob"."""
 
-SAFE_WAL = (3, 51, 3)
-"""Before it, a write and a checkpoint of two connections that meet can damage a database in WAL mode (rarely)."""
-
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "CREATE TABLE migrations (number INTEGER PRIMARY KEY, software TEXT NOT NULL, time TEXT NOT NULL)",
@@ -38,42 +35,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
 )
 """Statements that lead from each format to the next. Never edit one that was released: add another."""
-
-
-class JournalMode(NamedTuple):
-    """How a database gets from one commit to the next without damage.
-
-    Attributes
-    ----------
-    name : str
-        As SQLite calls it.
-    synchronous : str
-        What makes a commit durable in this mode.
-    why : str
-        Why this one.
-    """
-
-    name: str
-    synchronous: str
-    why: str
-
-
-def journal_mode(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> JournalMode:
-    """Return the journal mode in which a version of SQLite is safe with several writers, and fast.
-
-    Examples
-    --------
-    >>> journal_mode((3, 40, 1)).name, journal_mode((3, 51, 3)).name
-    ('PERSIST', 'WAL')
-    """
-    number = ".".join(map(str, version))
-    if version < SAFE_WAL:
-        why = (
-            f"SQLite {number} can damage a database in WAL mode when several processes write (mended in 3.51.3); "
-            "a rollback journal is safe, with four syncs a commit for one"
-        )
-        return JournalMode("PERSIST", "FULL", why)
-    return JournalMode("WAL", "FULL", f"SQLite {number} is safe in WAL mode, which needs one sync a commit")
 
 
 class Format(NamedTuple):

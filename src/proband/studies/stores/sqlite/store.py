@@ -1,34 +1,39 @@
 """The store in one file: for any number of processes and threads on one machine.
 
-Writers queue on a lock file beside the database (:mod:`~proband.studies.stores.sqlite.turns`); inside its turn, a write
-is one transaction that takes SQLite's own lock first, so that programs that know nothing of the queue do no harm
-either. A commit returns when the file is synced: ``synchronous = FULL`` in a journal mode in which this suffices
-(:func:`~proband.studies.stores.sqlite.schema.journal_mode`). A write that fails before that is rolled back as its
-connection is closed, and what a dead process left half-done is rolled back by whoever opens the file next.
+Writers take turns on a lock file beside the database (:mod:`~proband.studies.stores.sqlite.turns`); inside its turn, a
+write is one transaction that takes SQLite's own lock first, so that programs that know nothing of turns do no harm
+either. The turn ends with the commit, and what was committed is then synced to the disk, by many writers at a time
+(:mod:`~proband.studies.stores.sqlite.file`). A write that fails before the commit is rolled back as its connection is
+closed, and what a dead process left half-done is rolled back by whoever opens the file next.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from proband.errors import StoreError, StudyError
 from proband.studies.stores.contract import Entry
-from proband.studies.stores.entries import check_append, check_create, exists, key_taken, too_long, unknown
-from proband.studies.stores.pool import NothingYetError, Pool
-from proband.studies.stores.sqlite.errors import explain
-from proband.studies.stores.sqlite.file import DatabaseFile
-from proband.studies.stores.sqlite.schema import JournalMode, journal_mode
-from proband.studies.stores.sqlite.turns import Turns
+from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
+from proband.studies.stores.patience import within
+from proband.studies.stores.pool import NothingYetError, Pool, tainted
+from proband.studies.stores.sqlite.errors import explain, explain_system
+from proband.studies.stores.sqlite.file import Connection, DatabaseFile
+from proband.studies.stores.sqlite.turns import Turn, Turns
+
+DEADLINE = 20.0
+"""Seconds for which others may hold the file: a turn takes milliseconds, so that somebody was stopped in one."""
 
 _STUDY = "(SELECT id FROM studies WHERE name = ?)"
 _LENGTH = f"SELECT number FROM entries WHERE study = {_STUDY} ORDER BY number DESC LIMIT 1"
 _READ = f"SELECT number, key, hash, body FROM entries WHERE study = {_STUDY} AND number > ? ORDER BY number LIMIT ?"
 _FIND = f"SELECT number, key, hash, body FROM entries WHERE study = {_STUDY} AND key = ?"
+_INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?)"
 _CACHED = f"SELECT content FROM cache WHERE study = {_STUDY} AND name = ?"
 _TAIL = (
     "SELECT id, (SELECT number FROM entries WHERE study = id ORDER BY number DESC LIMIT 1) FROM studies WHERE name = ?"
@@ -41,11 +46,9 @@ class SQLiteStore:
     Parameters
     ----------
     path : str
-        Of the file; its folder must exist. Beside it there will be a lock file and a journal.
+        Of the file; its folder must exist. Beside it there will be a lock file and SQLite's log (``-wal``, ``-shm``).
     deadline : float
         How many seconds to go on trying while others hold the file.
-    journal : JournalMode, optional
-        For a new file; by default the one that suits this SQLite.
 
     Examples
     --------
@@ -59,7 +62,7 @@ class SQLiteStore:
     [Entry(number=2, key='second', hash='1b', body='{}')]
     """
 
-    def __init__(self, path: str, *, deadline: float = 60.0, journal: JournalMode | None = None) -> None:
+    def __init__(self, path: str, *, deadline: float = DEADLINE) -> None:
         self._url = f"sqlite:///{path}"
         self.path = os.path.abspath(path)
         self._deadline = deadline
@@ -68,33 +71,33 @@ class SQLiteStore:
             raise StoreError(f"the folder {folder} of {self._url} does not exist; make it, or correct the path")
         if os.path.isdir(self.path):
             raise StoreError(f"{self.path} is a folder; a store is a file; give its name, as in {self._url}/proband.db")
-        self._turns = Turns(self.path + "-lock")
-        self._file = DatabaseFile(self.path, journal_mode() if journal is None else journal, deadline)
-        self._pool = Pool(self._file.connect, sqlite3.Connection.close, self._file.usable)
+        self._turns = Turns(self.path)
+        self._file = DatabaseFile(self.path, deadline, self._turn)
+        self._pool: Pool[Connection] = Pool(self._connect, sqlite3.Connection.close, self._file.usable, place=self.path)
         self._mine = threading.local()
+        self._unsynced: StoreError | None = None
 
     @property
     def url(self) -> str:
         """How this store is opened again."""
         return self._url
 
-    def create(self, study: str, first: Entry) -> None:
-        """Begin a log with its first entry."""
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        """Begin a log, all or none."""
         check_create(study, first)
         with self._turn():
             try:
-                self._create(study, first)
+                self._create(study, first, rest)
             except NothingYetError:
                 with self._errors():
                     self._file.make()
-                self._create(study, first)
+                self._create(study, first, rest)
 
     def studies(self) -> list[str]:
         """Return the names of all studies, sorted."""
-        try:
-            return sorted(name for (name,) in self._ask("SELECT name FROM studies", ()))
-        except NothingYetError:
-            return []
+        with suppress(NothingYetError), self._errors(), self._pool.borrow() as connection:
+            return sorted(name for (name,) in self._file.execute(connection, "SELECT name FROM studies"))
+        return []
 
     def length(self, study: str) -> int:
         """Return the number of entries of a study."""
@@ -105,32 +108,30 @@ class SQLiteStore:
         return list(map(Entry._make, self._ask_about(study, _READ, after, -1 if limit is None else limit)))
 
     def find(self, study: str, key: str) -> Entry | None:
-        """Return the entry with an idempotency key."""
+        """Return the entry with an idempotency key; it is synced to the disk, whoever wrote it."""
         rows = self._ask_about(study, _FIND, key)
-        return Entry._make(rows[0]) if rows else None
+        if not rows:
+            return None
+        with self._errors(), self._pool.borrow() as connection:
+            self._sync(connection)
+        return Entry._make(rows[0])
 
     def append(self, study: str, entries: Sequence[Entry], expected: int) -> None:
         """Add entries, all or none; they are synced to the disk when this returns."""
         check_append(entries, expected)
-        with self._writing(study) as (connection, number, length):
+        with self._writing(study, synced=True) as (connection, number, length):
             if length != expected:
                 raise too_long(study, length, expected)
             try:
-                connection.executemany(
-                    f"INSERT INTO entries VALUES ({number}, ?, ?, ?, ?)", [tuple(entry) for entry in entries]
-                )
+                connection.executemany(_INSERT, [(number, *entry) for entry in entries])
             except sqlite3.IntegrityError:
-                raise key_taken(study, [entry.key for entry in entries]) from None
+                raise key_taken(study, entries) from None
 
     @contextmanager
     def exclusive(self, study: str) -> Iterator[None]:
-        """Hold off other writers of the file."""
+        """Hold off other writers of the file, until the first append in the block or its end."""
         with self._turn():
-            outer, self._mine.turn = getattr(self._mine, "turn", False), True
-            try:
-                yield
-            finally:
-                self._mine.turn = outer
+            yield
 
     def cached(self, study: str, name: str) -> bytes | None:
         """Return what was kept under a name."""
@@ -139,35 +140,51 @@ class SQLiteStore:
 
     def keep(self, study: str, name: str, content: bytes) -> None:
         """Keep a cache beside the log."""
-        with self._writing(study) as (connection, number, _):
+        with self._writing(study, synced=False) as (connection, number, _):
             connection.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (number, name, content))
 
     def close(self) -> None:
         """Close the file; a store that is used again opens it again."""
         self._pool.close()
 
-    def _turn(self) -> AbstractContextManager[None]:
-        return nullcontext() if getattr(self._mine, "turn", False) else self._turns.turn(self._deadline)
+    @contextmanager
+    def _turn(self) -> Iterator[Turn]:
+        """Give this thread's turn, or wait for one; everything in it has the same deadline."""
+        mine: Turn | None = getattr(self._mine, "turn", None)
+        if mine is not None and mine.held:
+            yield mine
+            return
+        with within(self._deadline), self._turns.turn(self._deadline) as turn:
+            self._mine.turn = turn
+            try:
+                yield turn
+            finally:
+                self._mine.turn = mine
 
-    def _ask(self, question: str, parameters: tuple[object, ...]) -> list[Any]:
-        with self._errors(), self._pool.borrow() as connection:
-            return self._file.execute(connection, question, parameters)
+    def _connect(self) -> Connection:
+        if self.path in tainted:
+            raise StoreError(
+                f"{self.path} was in use by another thread when this process was forked, and SQLite cannot be used "
+                "across such a fork; fork while nobody writes, or start a new program (spawn)"
+            )
+        return self._file.connect()
 
     def _ask_about(self, study: str, question: str, *parameters: object) -> list[Any]:
         """Return rows of a study; none may mean that there is no such study."""
-        try:
-            rows = self._ask(question, (study, *parameters))
-            if rows or self._ask("SELECT 1 FROM studies WHERE name = ?", (study,)):
+        with suppress(NothingYetError), self._errors(), self._pool.borrow() as connection:
+            rows = self._file.execute(connection, question, (study, *parameters))
+            if rows or study in connection.seen:  # a study that was there once does not go away
                 return rows
-        except NothingYetError:
-            pass
+            if self._file.execute(connection, "SELECT 1 FROM studies WHERE name = ?", (study,)):
+                connection.seen.add(study)
+                return rows
         raise unknown(study, self._url)
 
     @contextmanager
-    def _writing(self, study: str) -> Iterator[tuple[sqlite3.Connection, int, int]]:
+    def _writing(self, study: str, *, synced: bool) -> Iterator[tuple[sqlite3.Connection, int, int]]:
         """Lend a connection in a transaction, with the number and the length of a study; commit in the end."""
         try:
-            with self._turn(), self._transaction() as connection:
+            with self._transaction(synced=synced) as connection:
                 rows = connection.execute(_TAIL, (study,)).fetchall()
                 if not rows:
                     raise unknown(study, self._url)
@@ -176,8 +193,9 @@ class SQLiteStore:
             raise unknown(study, self._url) from None
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._errors(), self._pool.borrow() as connection:
+    def _transaction(self, *, synced: bool) -> Iterator[sqlite3.Connection]:
+        """Lend a connection in a transaction of a turn; commit, end the turn, and sync while others go on."""
+        with self._turn() as turn, self._errors(), self._pool.borrow() as connection:
             self._file.begin(connection)
             try:
                 yield connection
@@ -185,14 +203,35 @@ class SQLiteStore:
                 connection.rollback()
                 raise
             self._file.execute(connection, "COMMIT")
+            if synced:
+                turn.end()
+                self._sync(connection)
 
-    def _create(self, study: str, first: Entry) -> None:
-        with self._transaction() as connection:
+    def _sync(self, connection: Connection) -> None:
+        """Sync, and never again after it failed: the system may have dropped what it could not write."""
+        if self._unsynced is None:
+            try:
+                self._file.sync(connection)
+            except OSError as error:
+                self._unsynced = StoreError(
+                    f"{self.path}: the disk could not keep what was written ({error.strerror}), which may be lost if "
+                    "the machine stops now; look after the disk, and open the store again"
+                )
+        if self._unsynced is not None:
+            raise self._unsynced
+
+    def _create(self, study: str, first: Entry, rest: Iterable[Entry]) -> None:
+        with self._transaction(synced=True) as connection:
             try:
                 number = connection.execute("INSERT INTO studies (name) VALUES (?)", (study,)).lastrowid
             except sqlite3.IntegrityError:
                 raise exists(study, self._url) from None
-            connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", (number, *first))
+            try:
+                connection.executemany(
+                    _INSERT, ((number, *entry) for entry in itertools.chain([first], checked(rest, 1)))
+                )
+            except sqlite3.IntegrityError:
+                raise key_taken(study, itertools.chain([first], rest)) from None
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -200,3 +239,7 @@ class SQLiteStore:
             yield
         except sqlite3.Error as error:
             raise explain(error, self.path) from error
+        except StoreError:
+            raise
+        except OSError as error:
+            raise explain_system(error, self.path) from error

@@ -1,29 +1,28 @@
-"""Taking turns at a file: a queue of processes and threads on a lock file beside it.
+"""Taking turns at a file: who writes holds a lock on a file beside it, which stays for good.
 
-SQLite lets those who wait poll, which is unfair: of eight writers, one got 2,736 turns and another a single one. Here
-they wait in the kernel, on flock(2), in a queue that is fair and costs nothing while waiting; the kernel ends a turn
-when its holder dies, however it dies. The lock file stays: removing it would let two queues form.
+The lock is a record lock of the process (fcntl): the kernel lets go of it when the process ends, however it ends, and a
+forked child never has it. Threads of one process see each other in a dictionary. A turn takes a millisecond or so, and
+one that is not over at the deadline is that of a process which was stopped.
 
-As flock(2) knows no deadline, whoever has to wait lets a thread wait for it. Where there is no flock(2), waiting
-means polling.
+Whoever has to wait tries again after a short and random pause, so that all have the same chance. A queue in the kernel
+would be fairer still, but slower: on a busy machine it takes long until the next in line has a core, and whoever has
+one must wait for it meanwhile.
 """
 
 from __future__ import annotations
 
 import os
+import stat
+import struct
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from proband.errors import StoreError
+from proband.errors import StoreBusyError, StoreError
 from proband.studies.stores.patience import Patience
-from proband.studies.stores.pool import at_fork
 
 if sys.platform == "win32":
     import msvcrt
-
-    _wait = None
 
     def _try(file: int) -> bool:
         try:
@@ -32,118 +31,113 @@ if sys.platform == "win32":
             return False
         return True
 
-    def _release(file: int) -> None:
-        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
-
 else:
     import fcntl
 
-    def _wait(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-
     def _try(file: int) -> bool:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
             return False
         return True
 
-    def _release(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_UN)
+
+def _holder(file: int) -> str:
+    """Return the number of the process that has a file locked, where the system tells."""
+    if sys.platform != "linux":
+        return "unknown"
+    layout = "hhqqi"  # of struct flock: type, whence, start, length, process
+    answer = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(layout, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+    return str(struct.unpack(layout, answer)[4] or "unknown")
 
 
-class Turns:
-    """Turns on a lock file.
+_next: dict[tuple[int, str], Turn] = {}
+"""By process and file, the turn of the thread that has it or is the next to get it; a child ignores its parent's."""
+
+
+class Turn:
+    """One turn, from when others let it begin until it ends.
 
     Parameters
     ----------
     path : str
-        Of the lock file, which is made when it is first needed.
-    polling : bool
-        Whether to poll although there is flock(2).
+        Of the lock file.
+    like : str
+        Of a file whose rights a new lock file gets.
     """
 
-    def __init__(self, path: str, *, polling: bool = _wait is None) -> None:
-        self.path = path
-        self._polling = polling
-        self._guard = threading.Lock()
-        self._files: set[int] = set()
-        at_fork(self, before=Turns._before_fork, parent=Turns._after_fork, child=Turns._in_child)
+    def __init__(self, path: str, like: str) -> None:
+        self._path, self._like = path, like
+        self._key = os.getpid(), path
+        self._file: int | None = None
 
-    @contextmanager
-    def turn(self, seconds: float) -> Iterator[None]:
-        """Wait for a turn, and keep it until the end of the block; raise StoreError if it takes too long."""
-        file = self._open()
+    @property
+    def held(self) -> bool:
+        """Whether it lasts; never in a child that was forked meanwhile."""
+        return self._file is not None and self._key[0] == os.getpid()
+
+    def begin(self, patience: Patience) -> None:
+        """Wait among the threads of this process, then with the other processes."""
+        while _next.setdefault(self._key, self) is not self:
+            self._pause(patience)
         try:
-            if not _try(file) and not (self._poll if self._polling else self._queue)(file, seconds):
-                raise StoreError(
-                    f"{self.path} was locked by others for {seconds:g} seconds; a turn takes milliseconds; "
-                    "look for a process that was stopped while it wrote, and let it go on or end it"
-                )
-            yield
-        finally:
-            self._close(file)
+            self._file = self._open()
+            while not _try(self._file):
+                self._pause(patience)
+        except StoreError:
+            raise
+        except OSError as error:
+            raise StoreError(
+                f"{self._path} cannot be locked ({error.strerror}); writing needs a lock file beside the database; "
+                "give write access to it and to its folder, or put the folder back"
+            ) from error
 
-    def _poll(self, file: int, seconds: float) -> bool:
-        patience = Patience(seconds)
-        while patience.wait():
-            if _try(file):
-                return True
-        return False
+    def end(self) -> None:
+        """Let the next one in."""
+        if _next.get(self._key) is self and self._key[0] == os.getpid():
+            if self._file is not None:
+                os.close(self._file)  # before another thread opens it: closing any handle ends the process's lock
+                self._file = None
+            del _next[self._key]
 
-    def _queue(self, file: int, seconds: float) -> bool:
-        """Wait in the kernel's queue; if it takes too long, the turn ends as it comes, with its last handle."""
-        waiting = self._open(file)
+    def _pause(self, patience: Patience) -> None:
+        if not patience.wait():
+            holder = os.getpid() if self._file is None else _holder(self._file)
+            raise StoreBusyError(
+                f"{self._path} was locked by process {holder} for {patience.seconds:.3g} seconds, and a turn takes "
+                "milliseconds; if it was stopped while it wrote, let it go on (kill -CONT) or end it; nothing of this "
+                "write was recorded"
+            )
 
-        def wait() -> None:
-            with suppress(OSError):
-                _wait(waiting)
-            self._close(waiting, release=False)
-
-        thread = threading.Thread(target=wait, daemon=True, name="proband-turn")
-        try:
-            thread.start()
-        except RuntimeError:  # no thread can be started while Python shuts down
-            self._close(waiting, release=False)
-            return self._poll(file, seconds)
-        thread.join(seconds)
-        return not thread.is_alive()
-
-    def _open(self, same: int | None = None) -> int:
-        """Open the lock file, or a second handle to the same lock."""
-        with self._guard:  # no fork in between: a child that does not know of a handle could keep a turn for ever
-            try:
-                file = (
-                    os.open(self.path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o666) if same is None else os.dup(same)
-                )
-            except OSError as error:
-                raise StoreError(
-                    f"{self.path} cannot be opened ({error.strerror}); writing needs a lock file beside the database; "
-                    "give write access to the folder"
-                ) from error
-            self._files.add(file)
+    def _open(self) -> int:
+        with suppress(FileNotFoundError):
+            return os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with suppress(OSError):
+            os.chmod(self._path, stat.S_IMODE(os.stat(self._like).st_mode))
         return file
 
-    def _close(self, file: int, *, release: bool = True) -> None:
-        """Close a handle, and with `release` end its turn; a handle from before a fork is closed already."""
-        with self._guard:
-            if file not in self._files:
-                return
-            self._files.remove(file)
-            if release:
-                with suppress(OSError):
-                    _release(file)
-            os.close(file)
 
-    def _before_fork(self) -> None:
-        self._guard.acquire()
+class Turns:
+    """Turns at a file.
 
-    def _after_fork(self) -> None:
-        self._guard.release()
+    Parameters
+    ----------
+    path : str
+        Of the file, which others may share; the lock file is called like it, with ``-lock`` added, and made with the
+        same rights when it is first needed.
+    """
 
-    def _in_child(self) -> None:
-        """Close the parent's handles without ending the parent's turns."""
-        self._guard = threading.Lock()
-        for file in self._files:
-            os.close(file)
-        self._files.clear()
+    def __init__(self, path: str) -> None:
+        self._beside = os.path.realpath(path)
+        self.path = self._beside + "-lock"
+
+    @contextmanager
+    def turn(self, seconds: float) -> Iterator[Turn]:
+        """Wait for a turn, and keep it until the end of the block; raise StoreBusyError if it takes too long."""
+        turn = Turn(self.path, self._beside)
+        try:
+            turn.begin(Patience(seconds))
+            yield turn
+        finally:
+            turn.end()
