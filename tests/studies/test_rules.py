@@ -18,10 +18,8 @@ from proband import Problem, Records, Test
 from proband.errors import StudyError, TamperedError
 from proband.rewards import Table
 from proband.studies import Study, import_study
-from proband.studies.batch import Batch
 from proband.studies.events import Event, seal, unseal
 from proband.studies.fold import apply, folded
-from proband.studies.requests import Request
 from proband.studies.rules import check
 from proband.studies.stores import MemoryStore
 from proband.studies.stores.contract import Entry
@@ -312,15 +310,14 @@ def test_a_study_that_could_not_be_opened_is_not_created() -> None:
     assert store.studies() == []
 
 
-def test_a_peer_cannot_have_nonsense_written() -> None:
-    """Requests of other processes are checked like events from outside, before they are written."""
+def test_nonsense_is_not_written() -> None:
+    """Events are checked before they are written as they are when they are read."""
     study = a_study()
-    ledger = folded(study.store.read("gout"))
+    before = study.store.length("gout")
     asked = {"known": {}, "policy": 10**9, "lease": "long"}
-    request = Request("gout", "arrived", None, asked, "key", False, "QA", "B", "0.1.0", Clock()(), 0.0)
-    batch = Batch(ledger)
-    assert not batch.takes(request)
-    assert batch.entries == []
+    with pytest.raises(TamperedError, match="is none that a study writes"):
+        study._journal.write(study._journal.request("arrived", None, asked, "key"))
+    assert study.store.length("gout") == before
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
