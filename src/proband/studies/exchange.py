@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ from proband.studies.events import FORMAT, canonical, digest, linked
 from proband.studies.fold import folded
 from proband.studies.stores.contract import Entry, Store
 from proband.studies.stores.registry import open_store
+from proband.studies.writing import beside
 
 KIND = "proband study"
 BATCH = 20_000
@@ -69,20 +69,12 @@ def verify(entries: Iterable[Entry], *, length: int | None = None, hash: str | N
 def export_study(store: Store, study: str, path: str | os.PathLike[str]) -> Verified:
     """Write a study's log as JSON lines, after checking it; the file appears when it is complete."""
     found = verify(read_entries(store, study))
-    target = Path(path)
-    scratch = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        with scratch.open("w", encoding="utf-8", newline="\n") as file:
-            head = {"format": FORMAT, "kind": KIND, "study": study, "length": found.length, "hash": found.hash}
-            file.write(canonical(head) + "\n")
-            for entry in read_entries(store, study):
-                if entry.number <= found.length:
-                    file.write(entry.body + "\n")
-        scratch.replace(target)
-    except OSError as error:
-        raise StudyError(f"{path}: it cannot be written ({error.strerror}); check the path and the disk") from error
-    finally:
-        scratch.unlink(missing_ok=True)
+    with beside(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
+        head = {"format": FORMAT, "kind": KIND, "study": study, "length": found.length, "hash": found.hash}
+        file.write(canonical(head) + "\n")
+        for entry in read_entries(store, study):
+            if entry.number <= found.length:
+                file.write(entry.body + "\n")
     return found
 
 
