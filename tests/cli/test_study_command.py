@@ -116,8 +116,9 @@ def test_a_station_that_left_is_taken_over(study) -> None:
 
 def test_spreadsheets_in_and_out(study, run, tmp_path: Path) -> None:
     run("example", "bolts", "--records", "50")
-    assert study("import", "bolts", "bolts-records.csv", "--json").json == {"subjects_added": 50}
-    assert study("import", "bolts", "bolts-records.csv", "--json").json == {"subjects_added": 0}
+    added, nothing = ({"subjects_added": n, "subjects_recognised": 50 - n} for n in (50, 0))
+    assert study("import", "bolts", "bolts-records.csv", "--json").json == added
+    assert study("import", "bolts", "bolts-records.csv", "--json").json == nothing
     treat(study, "a")
     assert study("export", "bolts", "subjects.csv", "--json").json["subjects"] == 1
     assert "bolt weight" in Path("subjects.csv").read_text().splitlines()[0]

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.processes import fork
 from tests.studies.crowd import Crowd, bolts, gout
 
 from proband.errors import StudyError, StudyExistsError, TamperedError
 from proband.studies import Study, import_study
-from proband.studies.stores import MemoryStore, SQLiteStore
+from proband.studies.stores import Entry, MemoryStore, SQLiteStore, Store
 
 
 @pytest.fixture
@@ -51,6 +56,88 @@ def test_an_import_is_equal_and_adds_nothing_twice(crowd: Crowd, tmp_path: Path)
     import_study(path, store=f"sqlite:///{tmp_path}/third.db")
     with Study.open("bolts", store=f"sqlite:///{tmp_path}/third.db") as third:
         assert third.verify() == crowd.studies[0].verify()
+
+
+class Killer:
+    """A store whose process is killed as it writes an entry."""
+
+    def __init__(self, store: Store, entry: int) -> None:
+        self._store, self._entry = store, entry
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
+        self._store.create(study, first, *([self.until(rest)] if rest else []))
+
+    def append(self, study: str, entries: Iterable[Entry], expected: int) -> None:
+        self._store.append(study, list(self.until(entries)), expected)
+
+    def until(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        for entry in entries:
+            if entry.number == self._entry:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield entry
+
+
+@pytest.mark.parametrize("make_store", ["sqlite", "postgresql"], indirect=True)
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_an_import_that_is_killed_leaves_nothing(
+    make_store: Callable[[], Store], crowd: Crowd, tmp_path: Path, share: float
+) -> None:
+    path = tmp_path / "bolts.jsonl"
+    found = crowd.studies[0].export(path)
+    child = fork()
+    if not child:
+        import_study(path, store=Killer(make_store(), 2 + int(share * (found.length - 2))))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    store = make_store()
+    assert store.studies() == []
+    assert import_study(path, store=store) == found
+    assert store.read("bolts") == crowd.store.read("bolts")
+
+
+def test_what_is_missing_of_a_longer_export_is_added_all_or_none(crowd: Crowd, tmp_path: Path) -> None:
+    path, store = tmp_path / "bolts.jsonl", SQLiteStore(str(tmp_path / "s.db"))
+    crowd.studies[0].export(path)
+    import_study(path, store=store)
+    before = store.length("bolts")
+    crowd.run(40)
+    after = crowd.studies[0].export(path).length
+    store.close()
+    child = fork()
+    if not child:
+        import_study(path, store=Killer(store, after))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert store.length("bolts") == before
+    import_study(path, store=store)
+    assert store.read("bolts") == crowd.store.read("bolts")
+    store.close()
+
+
+def test_a_file_that_cannot_be_written_leaves_the_one_before(
+    crowd: Crowd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = crowd.studies[0]
+    for name in ("log.jsonl", "table.csv", "table.parquet"):
+        write = study.export if name == "log.jsonl" else study.write_table
+        write(tmp_path / name)
+        before = (tmp_path / name).read_bytes()
+        study.arrive()
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", fail)
+            with pytest.raises(StudyError, match=rf"{name}: it cannot be written \(No space left"):
+                write(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+        with pytest.raises(StudyError, match="it cannot be written"):
+            write(tmp_path / "nowhere" / name)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["log.jsonl", "table.csv", "table.parquet"]
+
+
+def fail(_: int) -> None:
+    raise OSError(28, "No space left on device")
 
 
 def test_a_longer_export_goes_on_where_the_store_ends(crowd: Crowd, tmp_path: Path) -> None:

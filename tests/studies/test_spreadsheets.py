@@ -11,7 +11,7 @@ from pyarrow import parquet
 from tests.studies.crowd import Clock, Crowd, bolts, gout
 
 from proband import Problem, Test
-from proband.errors import TableError
+from proband.errors import StudyError, TableError
 from proband.rewards import Table
 from proband.studies import Study
 from proband.studies.stores import MemoryStore
@@ -54,6 +54,69 @@ def test_the_same_content_in_another_file_adds_nothing(tmp_path: Path) -> None:
     study = make()
     assert study.learn_from(write(tmp_path / "past.csv", PAST)) == 3
     assert study.learn_from(write(tmp_path / "again.parquet", PAST)) == 0
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_table_that_comes_back_is_recognised_row_by_row(tmp_path: Path, ending: str) -> None:
+    study, path = make(), tmp_path / f"past{ending}"
+    more = [*PAST, PAST[0], {"visual": "rusty", "weight": "heavy", "ultrasonic": "crack"}]
+    for rows, added, recognised in (
+        (PAST, 3, 0),
+        (PAST[::-1], 0, 3),
+        (more, 2, 3),
+        (more[::-1], 0, 5),
+        (PAST, 0, 3),  # as it was before
+    ):
+        learned = study.learn_from(write(path, rows))
+        assert (learned, learned.recognised) == (added, recognised)
+    assert study.summary().imported == 5
+    *_, event = study.events()
+    assert (event.data["rows"], event.data["counts"]) == (
+        [["clean", "light", "ok"], ["rusty", "heavy", "crack"]],
+        [1, 1],
+    )
+    assert study.replay().differences == ()
+    study.restart(reason="new supplier")
+    assert study.learn_from(write(path, more)) == 5
+
+
+def test_other_subjects_come_under_another_name(tmp_path: Path) -> None:
+    study, path = make(), tmp_path / "past.csv"
+    study.learn_from(write(path, PAST))
+    before = study.verify()
+    other = [PAST[0], PAST[0], PAST[0]]  # some of the rows, and not all
+    with pytest.raises(StudyError, match=r"2 of its 3 rows are among the 3 .* 1 are missing now.*give another source"):
+        study.learn_from(write(path, other))
+    assert study.verify() == before
+    assert study.learn_from(path, source="June") == 3
+    assert study.learn_from(path, key="once more") == 3
+    assert study.learn_from(path, key="once more") == 0
+
+
+def test_a_table_is_compared_anew_if_others_import_meanwhile(tmp_path: Path) -> None:
+    study, path = make(), write(tmp_path / "past.csv", PAST)
+    longer = write(tmp_path / "longer.csv", [*PAST, PAST[1]])
+    other = Study.open("bolts", store=study.store, station="B", clock=Clock(), replan="never")
+    catch_up, others = study._journal.catch_up, iter([path])
+
+    def catch_up_and_be_overtaken() -> None:
+        catch_up()
+        for table in others:
+            other.learn_from(table, source="past")
+
+    study._journal.catch_up = catch_up_and_be_overtaken  # type: ignore[method-assign]
+    learned = study.learn_from(longer, source="past")
+    assert (learned, learned.recognised) == (1, 3)
+
+
+def test_the_name_of_a_table_is_short_and_printable(tmp_path: Path) -> None:
+    study = make()
+    study.learn_from(write(tmp_path / "past\x1b[2J.csv", PAST))
+    *_, event = study.events()
+    assert event.data["source"] == "past?[2J.csv"
+    for source in ("x" * 201, "a\nb", ""):
+        with pytest.raises(StudyError, match="the source is"):
+            study.learn_from(tmp_path / "past\x1b[2J.csv", source=source)
 
 
 def test_columns_may_stand_in_another_order(tmp_path: Path) -> None:

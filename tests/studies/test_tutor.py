@@ -127,6 +127,28 @@ def test_many_amendments_are_learned_in_one_go(slow: Callable[..., Study]) -> No
     assert Slow.plans == plans + 8
 
 
+def test_closing_leaves_a_plan_that_is_being_made_and_throws_it_away(slow: Callable[..., Study]) -> None:
+    study = slow("background")
+    waiting = [study.arrive() for _ in range(2)]
+    finish(study, 3)
+    assert Slow.planning.wait(30)
+    before = study._tutor.published
+    worker = study._tutor._worker
+    assert worker is not None
+    closing = threading.Thread(target=study.close)
+    closing.start()
+    closing.join(30)
+    assert not closing.is_alive()
+    assert worker.is_alive()  # still at the plan
+    Slow.gate.set()
+    worker.join(30)
+    assert not worker.is_alive()
+    assert study._tutor.published is before
+    assert Slow.plans == 1  # and it has not gone on
+    again = Study.open("bolts", store=study.store, station="A", replan="never")
+    assert [again.ask(subject).action for subject in waiting] == ["visual", "visual"]
+
+
 def test_what_goes_wrong_in_the_thread_is_told_and_the_study_goes_on(slow: Callable[..., Study]) -> None:
     Slow.gate.set()
     study = slow("background")

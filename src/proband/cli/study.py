@@ -368,7 +368,8 @@ def import_command(
         content: dict[str, Any] = {"events": found.length, "hash": found.hash}
     else:
         with opened(study, store, None, actor) as live:
-            content = {"subjects_added": live.learn_from(path, source=source)}
+            learned = live.learn_from(path, source=source)
+            content = {"subjects_added": int(learned), "subjects_recognised": learned.recognised}
     if as_json:
         printing.print_json(content)
     else:

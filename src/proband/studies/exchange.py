@@ -11,7 +11,6 @@ import itertools
 import json
 import os
 import re
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from proband.studies.events import FORMAT, Event, canonical, digest, linked
 from proband.studies.inspecting import inspect_log
 from proband.studies.stores.contract import Entry, Store
 from proband.studies.stores.registry import Hidden, open_store
+from proband.studies.writing import beside
 from proband.texts import quoted
 
 KIND = "proband study"
@@ -96,20 +96,12 @@ def verify(
 def export_study(store: Store, study: str, path: str | os.PathLike[str]) -> Verified:
     """Write a study's log as JSON lines, after checking it; the file appears when it is complete."""
     found = verify(read_entries(store, study))
-    target = Path(path)
-    scratch = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        with scratch.open("w", encoding="utf-8", newline="\n") as file:
-            head = {"format": FORMAT, "kind": KIND, "study": study, "length": found.length, "hash": found.hash}
-            file.write(canonical(head) + "\n")
-            for entry in read_entries(store, study):
-                if entry.number <= found.length:
-                    file.write(entry.body + "\n")
-        scratch.replace(target)
-    except OSError as error:
-        raise StudyError(f"{path}: it cannot be written ({error.strerror}); check the path and the disk") from error
-    finally:
-        scratch.unlink(missing_ok=True)
+    with beside(path) as scratch, scratch.open("w", encoding="utf-8", newline="\n") as file:
+        head = {"format": FORMAT, "kind": KIND, "study": study, "length": found.length, "hash": found.hash}
+        file.write(canonical(head) + "\n")
+        for entry in read_entries(store, study):
+            if entry.number <= found.length:
+                file.write(entry.body + "\n")
     return found
 
 

@@ -113,8 +113,8 @@ class Learner:
         parts = ledger.parts(0 if anew else self.position, upto)
         return Lessons(upto, ledger.last_forcing(upto), anew, parts)
 
-    def learn(self, lessons: Lessons) -> Published:
-        """Learn them, and return the policy at their position."""
+    def learn(self, lessons: Lessons, go_on: Callable[[], None] = lambda: None) -> Published:
+        """Learn them, and return the policy at their position; `go_on` is called after each piece, and may raise."""
         if lessons.anew:
             self.agent = self._make()
             self._policy, self._since = self.agent.policy(), 0
@@ -125,6 +125,7 @@ class Learner:
                 if self.agent.policy() is not self._policy:
                     self._policy, self._since = self.agent.policy(), number
                     plans += 1
+                go_on()
         self.position = lessons.position
         since = max(self._since, lessons.forced)
         return Published(self.position, since, self._policy, self.agent.commitment, plans)

@@ -13,7 +13,8 @@ from typing import Any
 from proband.studies import checks
 from proband.studies.desk import Desk, name_of
 from proband.studies.names import Outcome
-from proband.studies.past import past_records
+from proband.studies.past import Learned, Past, past_records
+from proband.studies.requests import StaleError
 from proband.studies.subject import Subject
 from proband.vocabulary import Records
 
@@ -61,8 +62,11 @@ class Office(Desk):
 
     def learn_from(
         self, records: Records | str | os.PathLike[str], *, source: str | None = None, key: str | None = None
-    ) -> int:
-        """Learn from past records; return how many subjects they added: 0 if they had been imported before.
+    ) -> Learned:
+        """Learn from past records; return how many subjects they added, and how many were recognised.
+
+        The same records again add nothing, in whatever order. A table that comes back under the same name with all of
+        its rows and more adds what is more; one that has lost some of them and kept others is refused.
 
         Parameters
         ----------
@@ -71,7 +75,7 @@ class Office(Desk):
         source : str, optional
             Where they come from, for the log; by default the name of the file.
         key : str, optional
-            Idempotency key; by default a digest of the content, so that importing twice adds nothing.
+            Idempotency key; all rows count, unless they came with this key before. By default they are looked at.
 
         Notes
         -----
@@ -79,15 +83,28 @@ class Office(Desk):
         1; else it is not known (:mod:`proband.studies.acting`). Records that know it say so themselves.
         """
         self._check_open()
+        past = past_records(records, self._journal.ledger.problem, source)
+        while True:
+            try:
+                return self._learn_from(past, table=not isinstance(records, Records), key=key)
+            except StaleError:  # others imported something meanwhile
+                continue
+
+    def _learn_from(self, past: Past, *, table: bool, key: str | None) -> Learned:
         self._journal.catch_up()
-        ledger = self._journal.ledger
-        past = past_records(records, ledger.problem, source)
-        before = ledger.position
-        chosen = f"import {past.digest} {ledger.last_restart(before)}" if key is None else key
-        content = {"parts": list(past.parts(ledger.names))}
+        with self._journal.lock:
+            ledger = self._journal.ledger
+            before, restart = ledger.position, ledger.last_restart(ledger.position)
+            earlier = [imported for imported in ledger.imports if imported.number > restart]
+        new = past.beyond(earlier) if table and key is None else past
+        if not new.n:
+            return Learned(0, recognised=past.n)
+        content = {"parts": list(new.parts(ledger.names)), "seen": [restart, len(earlier)] if key is None else None}
+        chosen = f"import {past.digest} {restart}" if key is None else key
         event = self._journal.write(self._journal.request("imported", None, content, chosen))
         self._tutor.after_write()
-        return past.n if event.number > before else 0
+        added = new.n if event.number > before else 0
+        return Learned(added, recognised=past.n - added)
 
     def restart(self, *, reason: str, key: str | None = None) -> None:
         """Start learning afresh: from here on the agent knows nothing of earlier subjects, and records imported before.

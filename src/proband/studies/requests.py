@@ -159,6 +159,10 @@ def _revealed(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
 
 
 def _imported(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+    """Draft the parts of an import, unless others imported something since it was compared with what is there."""
+    restart, seen = ledger.last_restart(ledger.position), request.content["seen"]
+    if seen not in (None, [restart, sum(imported.number > restart for imported in ledger.imports)]):
+        raise StaleError
     return [Draft(None, data, _suffix(n)) for n, data in enumerate(request.content["parts"], start=1)]
 
 

@@ -19,6 +19,7 @@ from proband.problem import Problem
 from proband.studies.events import as_time
 from proband.studies.ledger import Ledger
 from proband.studies.subject import status_of
+from proband.studies.writing import beside
 from proband.texts import cell_of
 from proband.vocabulary import Records
 
@@ -38,8 +39,10 @@ def read_past(path: str | os.PathLike[str], problem: Problem) -> Records:
 
 
 def write_rows(path: str | os.PathLike[str], rows: Rows) -> None:
-    """Write a table of subjects."""
-    _by_ending(path, {".csv": _write_csv, ".parquet": _write_parquet})(path, rows)
+    """Write a table of subjects; the file appears when it is complete."""
+    write = _by_ending(path, {".csv": _write_csv, ".parquet": _write_parquet})
+    with beside(path) as scratch:
+        write(scratch, rows)
 
 
 def table_of(ledger: Ledger) -> Rows:

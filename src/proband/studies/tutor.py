@@ -8,6 +8,8 @@ waits. Three modes:
   as long as that took, so that many amendments are learned in one go and cost a fifth of a core at most.
 * ``"now"``: learn at once, always; for scripts and tests.
 * ``"never"``: learn only when :meth:`Tutor.replan` is called; for commands that end after one answer.
+
+Closing waits for nobody: a plan that is being made then is thrown away when it is done, or with the process.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ QUICK = 0.05
 
 RESTS = 4.0
 """How long the thread rests after an agent had to begin anew, in multiples of what that took."""
+
+GRACE = 0.5
+"""Seconds that closing gives the thread to end."""
 
 KEPT = 2
 """Policies that are kept although no subject is bound to them: an arrival may be under way."""
@@ -62,7 +67,7 @@ class Tutor:
         self._aside: Learner | None = None
         self._main_lock, self._aside_lock = threading.Lock(), threading.Lock()
         self._worker: threading.Thread | None = None
-        self._stopping = threading.Event()
+        self._stopping, self._closed = threading.Event(), False
         self._took, self._a_plan = 0.0, math.inf
         self._trouble: Exception | None = None
 
@@ -136,11 +141,12 @@ class Tutor:
             self._start()
 
     def close(self) -> None:
-        """Stop the thread; waits for the plan that it is making."""
+        """Stop the thread, or leave it alone with the plan that it is making: nothing comes of that any more."""
+        self._closed = True
         self._stopping.set()
         worker = self._worker
         if worker is not None:
-            worker.join()
+            worker.join(GRACE)
 
     def _start(self) -> None:
         with self._lock:
@@ -181,13 +187,17 @@ class Tutor:
             lessons = learner.lessons(self._ledger, position)
         self._set(None, aside=aside)  # an agent that failed half-way is not used again
         began = time.perf_counter()
-        published = learner.learn(lessons)
+        published = learner.learn(lessons, self._go_on)
         if not aside:
             self._took = time.perf_counter() - began
             if published.plans:
                 self._a_plan = self._took / published.plans
         self._set(learner, aside=aside)
         return published
+
+    def _go_on(self) -> None:
+        if self._closed:
+            raise StudyError("the study was closed while it was learning; a closed study does nothing; open it again")
 
     def _set(self, learner: Learner | None, *, aside: bool) -> None:
         if aside:
