@@ -19,7 +19,7 @@ CASES = [
 ]
 
 
-SLOW = {("leaf-completion", "rods")}
+SLOW = {("leaf-completion", "rods"), ("safe-leaf-completion", "rods")}
 """Every plan of these takes a tenth of a second, and every amendment makes all of them anew."""
 
 
