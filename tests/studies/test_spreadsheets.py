@@ -113,7 +113,7 @@ def test_the_name_of_a_table_is_short_and_printable(tmp_path: Path) -> None:
     study = make()
     study.learn_from(write(tmp_path / "past\x1b[2J.csv", PAST))
     *_, event = study.events()
-    assert event.data["source"] == "past?[2J.csv"
+    assert event.data["source"] == r"past\x1b[2J.csv"
     for source in ("x" * 201, "a\nb", ""):
         with pytest.raises(StudyError, match="the source is"):
             study.learn_from(tmp_path / "past\x1b[2J.csv", source=source)
