@@ -9,7 +9,15 @@ import psycopg
 from proband.errors import StoreError
 
 _PASSING = ("08", "57P01", "57P02", "57P03", "53300", "40001", "40P01", "25P03")
-_STARTING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
+_STARTING = (
+    "starting up",
+    "shutting down",
+    "terminating connection",
+    "recovery",
+    "not yet accepting",
+    "too many",
+    "connection slots",
+)
 _SECRETS = frozenset({"password", "sslpassword"})
 _EXPLANATIONS = {
     "53100": "the disk is full; nothing of this write was acknowledged; make room and do it again",
