@@ -1,4 +1,5 @@
-"""Kills at random moments: nothing that was acknowledged is lost or doubled, and nobody has to mend anything.
+"""Kills, stops and forks at random moments: nothing that was acknowledged is lost or doubled, nothing is refused, and
+nobody has to mend anything.
 
 The long versions (``make test-crash``) kill a thousand writers on SQLite, and a hundred PostgreSQL servers and two
 hundred of their clients; the short ones, in ``make test``, kill fifty in all.
@@ -6,7 +7,9 @@ hundred of their clients; the short ones, in ``make test``, kill fifty in all.
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sqlite3
 import sys
 import time
@@ -35,6 +38,7 @@ class Tally:
     """What happened in all rounds of a test."""
 
     kills: int = 0
+    stops: int = 0
     events: int = 0
     acknowledged: int = 0
     unanswered: int = 0
@@ -44,9 +48,9 @@ class Tally:
 
     def __str__(self) -> str:
         return (
-            f"{self.kills} kills in {time.monotonic() - self.begun:.0f} s; {self.events} events, {self.acknowledged} "
-            f"acknowledged; in the end {self.unanswered} requests had no answer, of which {self.recorded_unanswered} "
-            f"were recorded; {self.half_done} times a file was left with a write half done"
+            f"{self.kills} kills and {self.stops} stops in {time.monotonic() - self.begun:.0f} s; {self.events} "
+            f"events, {self.acknowledged} requests acknowledged; {self.unanswered} had no answer in the end, of which "
+            f"{self.recorded_unanswered} were recorded; {self.half_done} times a file was left with its log beside it"
         )
 
 
@@ -73,6 +77,16 @@ class Round:
         while self.noted() < due and time.monotonic() < end:
             time.sleep(0.001)
         time.sleep(self.rng.uniform(0, 0.02))
+
+    def stop_some(self) -> int:
+        """Stop a writer for a moment, in the middle of whatever it does, and let it go on; return how many."""
+        if self.rng.random() < 0.5:
+            return 0
+        process = self.writers[self.rng.choice(list(self.writers))]
+        os.kill(process, signal.SIGSTOP)
+        time.sleep(self.rng.uniform(0, 0.5))
+        os.kill(process, signal.SIGCONT)
+        return 1
 
     def noted(self) -> int:
         """Return how many lines all writers have noted, nearly."""
@@ -115,13 +129,12 @@ class Round:
         notes = [Notes(path) for path in self.folder.glob("*.notes")]
         tried = {key: request for each in notes for key, request in each.tried.items()}
         told = {key: answer for each in notes for key, answer in each.told.items()}
-        recorded = {event.key: event for event in events}
-        assert len(recorded) == len(events)
+        recorded = groups(events[1:], tried)
+        assert sum(map(len, recorded.values())) == len(events) - 1
         lost = told.keys() - recorded.keys()
         assert not lost, f"acknowledged and lost: {[tried[key] for key in lost]}"
-        assert recorded.keys() - tried.keys() == {events[0].key}
-        for key in recorded.keys() - {events[0].key}:
-            agrees(recorded[key], tried[key], told.get(key))
+        for key, group in recorded.items():
+            agrees(group, tried[key], told.get(key))
         unanswered = tried.keys() - told.keys()
         tally.events += len(events)
         tally.acknowledged += len(told)
@@ -129,14 +142,36 @@ class Round:
         tally.recorded_unanswered += len(unanswered & recorded.keys())
 
 
-def agrees(event: Event, request: dict[str, Any], answer: object) -> None:
-    """Check an event against the request that it records, and the answer that was given."""
-    assert (event.kind, event.subject) == (request["kind"], request["subject"])
+def groups(events: list[Event], tried: dict[str, dict[str, Any]]) -> dict[str, list[Event]]:
+    """Return events by the requests that they record; without a key, they are known by what they are about."""
+    about = {
+        (request["kind"], request["subject"], test): key
+        for key, request in tried.items()
+        for test in request.get("told", [request.get("test")])
+    }
+    found: dict[str, list[Event]] = {}
+    for event in events:
+        key = event.key.partition(" part ")[0]
+        if key not in tried:
+            key = about[event.kind, event.subject, event.data.get("test")]
+        found.setdefault(key, []).append(event)
+    return found
+
+
+def agrees(events: list[Event], request: dict[str, Any], answer: object) -> None:
+    """Check events against the request that they record, and the answer that was given."""
+    first = events[0]
+    assert {(event.kind, event.subject) for event in events} == {(request["kind"], request["subject"])}
+    assert [event.number for event in events] == list(range(first.number, first.number + len(events)))
+    if "told" in request:
+        assert [(event.data["test"], event.data["outcome"]) for event in events] == list(request["told"].items())
+    else:
+        assert len(events) == 1
     for name in ("test", "outcome", "known", "decision"):
         if request.get(name) is not None:
-            assert event.data[name] == request[name], (event, request)
+            assert first.data[name] == request[name], (first, request)
     if answer is not None:
-        assert answer == (event.data["decision"] if event.kind == "decided" else event.subject)
+        assert answer == (first.data["decision"] if first.kind == "decided" else first.subject)
 
 
 @pytest.fixture(scope="module")
@@ -162,18 +197,19 @@ def kill_writers_on_sqlite(nursery: Nursery, folder: Path, kills: int) -> Tally:
         while tally.kills < due:
             each.spawn(rng.randint(1, 8))
             each.let_them_write()
+            tally.stops += each.stop_some()
             tally.kills += each.kill_some()
-            tally.half_done += not each.writers and is_hot(path)
+            tally.half_done += not each.writers and has_log(path)
         each.check(tally)
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     return tally
 
 
-def is_hot(path: Path) -> bool:
-    """Whether a journal holds a write that was not finished; only asked when nobody has the file open."""
-    journal = path.with_name(path.name + "-journal")
-    return journal.exists() and journal.read_bytes()[:8] == b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+def has_log(path: Path) -> bool:
+    """Whether a file was left with a log beside it, half of which may be a write that was not finished."""
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def kill_clients_of_postgresql(nursery: Nursery, folder: Path, server: Server, kills: int) -> Tally:
@@ -185,6 +221,7 @@ def kill_clients_of_postgresql(nursery: Nursery, folder: Path, server: Server, k
         while tally.kills < due:
             each.spawn(rng.randint(1, 8))
             each.let_them_write()
+            tally.stops += each.stop_some()
             tally.kills += each.kill_some()
         each.check(tally)
     return tally

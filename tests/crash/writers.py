@@ -1,7 +1,11 @@
 """Stations that write until they are killed, and note what they try and what they were told, each in its own file.
 
 A station notes a request before it makes it and the answer after it came. Its successor reads the file, makes the last
-request again under the same key if there is no answer, and goes on with the subject that was open.
+request again under the same key if there is no answer, and goes on with the subject that was open. Every other station
+uses no keys: its successor just goes on.
+
+While a station writes, a thread of it forks: children that look at the log, or do nothing, and live on for a while,
+longer than their parent perhaps.
 """
 
 from __future__ import annotations
@@ -9,7 +13,10 @@ from __future__ import annotations
 import json
 import os
 import random
+import threading
+import time
 import traceback
+import warnings
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -47,13 +54,13 @@ class Notes:
         os.write(self._file, f"{word}\t{key}\t{json.dumps(content)}\n".encode())
 
 
-def perform(study: Study, key: str, request: dict[str, Any]) -> object:
+def perform(study: Study, key: str | None, request: dict[str, Any]) -> object:
     """Make a request; return its answer."""
     kind, subject = request["kind"], str(request["subject"])
     if kind == "arrived":
         return study.arrive(subject=subject, known=request["known"], key=key).name
     if kind == "observed":
-        return study.tell(subject, request["test"], request["outcome"], key=key).name
+        return study.tell(subject, request["told"], key=key).name
     if kind == "decided":
         return study.decide(subject, request["decision"], key=key)
     if kind == "corrected":
@@ -66,13 +73,14 @@ class Station:
 
     def __init__(self, study: Study, slot: int, notes: Notes, rng: random.Random) -> None:
         self.study, self.slot, self.notes, self.rng = study, slot, notes, rng
+        self.keyed = slot % 2 == 0
 
     def go_on(self) -> str | None:
         """Make the last request again if it has no answer; return the subject that is open."""
         if not self.notes.tried:
             return None
         key, request = list(self.notes.tried.items())[-1]
-        if key not in self.notes.told:
+        if self.keyed and key not in self.notes.told:
             self.notes.note("told", key, perform(self.study, key, request))
         subject = str(request["subject"])
         mine = [open_one.name for open_one in self.study.subjects(open=True)]
@@ -82,7 +90,7 @@ class Station:
         """Note a request, make it, and note the answer."""
         key, request = os.urandom(8).hex(), {"kind": kind, **content}
         self.notes.note("try", key, request)
-        self.notes.note("told", key, perform(self.study, key, request))
+        self.notes.note("told", key, perform(self.study, key if self.keyed else None, request))
 
     def treat(self, subject: str | None) -> None:
         """Treat a subject as advised, or now and then otherwise."""
@@ -104,7 +112,9 @@ class Station:
                 if chance < 0.3:
                     self.correct(subject)
                 return
-            self.request("observed", subject=subject, test=advice.action, outcome=truth[advice.action])
+            left = [test for test in truth if test not in self.study.subject(subject).known and test != advice.action]
+            tests = [advice.action, *rng.sample(left, rng.randint(0, len(left)) if rng.random() < 0.3 else 0)]
+            self.request("observed", subject=subject, told={test: truth[test] for test in tests})
 
     def correct(self, subject: str) -> None:
         """Correct an outcome of a subject, if it has one."""
@@ -115,12 +125,38 @@ class Station:
             self.request("corrected", subject=subject, test=test, outcome=other)
 
 
+def fork_now_and_then(url: str, study: str, folder: Path, rng: random.Random) -> None:
+    """Fork while another thread writes; children are reaped when they are done."""
+    warnings.simplefilter("ignore", DeprecationWarning)
+    children: list[int] = []
+    while True:
+        time.sleep(rng.uniform(0, 0.3))
+        for child in children[:-1]:
+            if os.waitpid(child, os.WNOHANG)[0]:
+                children.remove(child)
+        looks, lives = rng.random() < 0.5, rng.uniform(0, 2)
+        children.append(os.fork())
+        if not children[-1]:
+            try:
+                if looks:
+                    Study.open(study, store=url, replan="never").close()
+                time.sleep(lives)
+                os._exit(0)
+            except BaseException:
+                if "when this process was forked" not in (trace := traceback.format_exc()):
+                    (folder / f"child {os.getpid()}.error").write_text(trace)
+                os._exit(1)
+
+
 def write(url: str, study: str, slot: int, folder: Path, seed: int) -> NoReturn:
     """Write until killed; an error ends the process with its trace in a file."""
     try:
         rng, parent = random.Random(seed), os.getppid()
         opened = Study.open(study, store=url, station=f"station {slot}", replan=rng.choice(["now", "background"]))
         station = Station(opened, slot, Notes(folder / f"{slot}.notes"), rng)
+        if rng.random() < 0.5:
+            arguments = url, study, folder, random.Random(seed)
+            threading.Thread(target=fork_now_and_then, args=arguments, daemon=True).start()
         subject = station.go_on()
         while os.getppid() == parent:  # nobody is left to kill it otherwise
             station.treat(subject)

@@ -337,6 +337,18 @@ def test_another_station_waits_for_the_lease_or_takes_over() -> None:
     assert other.tell(bolt, "visual", "clean").station == "B"  # after the lease, it just goes through
 
 
+def test_no_date_in_the_log_keeps_a_later_subject() -> None:
+    clock = Clock()
+    study = make(clock=clock)
+    beside(study, "wrong", clock=Clock(4_000_000_000.0)).arrive()  # in 2096
+    bolt = study.arrive()
+    assert bolt.held_until < "2024"
+    other = beside(study, "B")
+    clock.seconds += 901
+    assert other.take().name == bolt.name
+    assert other.tell(bolt, "visual", "clean").station == "B"
+
+
 class Flaky(MemoryStore):
     """Fails at an append, before it is done or after."""
 

@@ -18,7 +18,8 @@ class Watched(dict[str, Entry]):
 
 def test_an_append_does_not_go_through_the_log() -> None:
     store = MemoryStore()
-    store.create("bolts", Entry(1, "key 1", "0", "{}"), [Entry(n, f"key {n}", "0", "{}") for n in range(2, 1001)])
+    store.create("bolts", Entry(1, "key 1", "0", "{}"))
+    store.append("bolts", [Entry(n, f"key {n}", "0", "{}") for n in range(2, 1001)], 1)
     log = store._logs["bolts"]
     log.by_key = watched = Watched(log.by_key)
     watched.seen = 0

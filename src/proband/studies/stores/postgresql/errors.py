@@ -7,7 +7,15 @@ import psycopg
 from proband.errors import StoreError
 
 _PASSING = ("08", "57P01", "57P02", "57P03", "53300", "40001", "40P01", "25P03")
-_STARTING = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
+_STARTING = (
+    "starting up",
+    "shutting down",
+    "terminating connection",
+    "recovery",
+    "not yet accepting",
+    "too many",
+    "connection slots",
+)
 _TO_LOG_IN = "give the right one in PGPASSWORD, in ~/.pgpass or in a service file"
 _REFUSALS = {
     "password authentication failed": f"the password of this user is wrong, or has run out; {_TO_LOG_IN}",
