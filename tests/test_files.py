@@ -6,7 +6,7 @@ import pytest
 
 from proband import files
 from proband.errors import PolicyError, TableError, shown
-from proband.files import DEEPEST, LARGEST_FILE, check_plain, read_bytes, read_json, read_text
+from proband.files import DEEPEST, LARGEST_FILE, check_nesting, read_bytes, read_json, read_text
 
 
 def test_a_file_is_read_as_it_is(tmp_path: Path) -> None:
@@ -54,15 +54,15 @@ def test_json_that_is_none(content: str, tmp_path: Path) -> None:
 
 
 def test_plain_values() -> None:
-    check_plain({"a": [1, 2.5, None, {"b": "c"}], "d": 10**400})
+    check_nesting({"a": [1, 2.5, None, {"b": "c"}], "d": 10**400})
     with pytest.raises(ValueError, match="more than 4300 digits"):
-        check_plain([0x1 << 20_000])
+        check_nesting([0x1 << 20_000])
     value: list[object] = []
     for _ in range(DEEPEST - 1):
         value = [value]
-    check_plain(value)
+    check_nesting(value)
     with pytest.raises(ValueError, match=f"more than {DEEPEST} deep"):
-        check_plain([value])
+        check_nesting([value])
 
 
 def test_a_message_shows_a_part_of_what_is_long() -> None:

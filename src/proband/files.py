@@ -78,13 +78,13 @@ def read_json(path: str | os.PathLike[str], error: type[ProbandError]) -> Any:
     text = read_text(path, error)
     try:
         content = json.loads(text)
-        check_plain(content)
+        check_nesting(content)
     except (ValueError, RecursionError) as cause:
         raise error(f"{path}: it is not JSON ({cause}); give a file that proband wrote") from cause
     return content
 
 
-def check_plain(content: object) -> None:
+def check_nesting(content: object) -> None:
     """Raise ValueError if lists and tables lie in each other too deep, or a number is too long to be shown."""
     level = [content]
     for _ in range(DEEPEST):

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from proband.files import MOST_DOTS, check_plain
+from proband.files import MOST_DOTS, check_nesting
 
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _DOTTED = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_DOTS + 1}}}")
@@ -26,7 +26,7 @@ def parsed(text: str) -> dict[str, Any]:
         line = text.count("\n", 0, dotted.start()) + 1
         raise ValueError(f"line {line} has a name with more than {MOST_DOTS} dots, the most that is read")
     content = tomllib.loads(text)
-    check_plain(content)
+    check_nesting(content)
     return content
 
 

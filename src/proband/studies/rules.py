@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from proband.errors import StudyError, TamperedError, shown
-from proband.files import LARGEST_NUMBER, check_plain
+from proband.files import LARGEST_NUMBER, check_nesting
 from proband.studies.events import Event, as_seconds
 from proband.studies.ledger import Ledger
 
@@ -62,7 +62,7 @@ def check_founding(event: Event) -> None:
     data = event.data
     try:
         time_of(event)
-        check_plain(data)
+        check_nesting(data)
         for name in ("name", "agent", "created"):
             _text(data, name)
         _whole("seed", data["seed"], 0)
