@@ -14,6 +14,7 @@ from benchmarks.studies import long_log, machine, report, stations
 
 ROOT = Path(__file__).parents[2]
 PAIRS = {1: 1_000, 8: 4_000, 32: 10_000}
+ROUNDS = 3
 
 
 def main():
@@ -21,6 +22,9 @@ def main():
     parser.add_argument("--part", choices=PARTS, help="one half only; the other half of the report stays as it is")
     parser.add_argument("--quick", action="store_true", help="a few minutes: a tenth of everything, report under out/")
     parser.add_argument("--redraw", action="store_true", help="write the report again from the last results")
+    parser.add_argument(
+        "--beside", help="modules of another version, to be measured in turn with this one", default=None
+    )
     parser.add_argument("--folder", help="where the files of the studies lie while they are measured", default=None)
     arguments = parser.parse_args()
     results = ROOT / "out" / ("studies-quick.json" if arguments.quick else "studies.json")
@@ -30,26 +34,32 @@ def main():
     for part in [] if arguments.redraw else [arguments.part] if arguments.part else PARTS:
         with tempfile.TemporaryDirectory(dir=arguments.folder or results.parent) as scratch:
             about = machine.describe(scratch)
-            kept[part] = {"about": about, **PARTS[part](scratch, share=10 if arguments.quick else 1)}
+            share = 10 if arguments.quick else 1
+            kept[part] = {"about": about, **PARTS[part](scratch, share=share, beside=arguments.beside)}
         results.write_text(json.dumps(kept, indent=1))
     folder.mkdir(parents=True, exist_ok=True)
     report.write(folder, kept)
     print(f"wrote {folder.relative_to(ROOT)}/studies.md and .png")
 
 
-def measure_stations(scratch, share):
-    """Processes on one file, proband's and Optuna's in turn."""
+def measure_stations(scratch, share, beside):
+    """Processes on one file, proband's, an earlier version's and Optuna's in turn, several times over."""
+    kinds = ["proband", *(["before"] if beside else []), "optuna"]
     rows = []
     for processes, pairs in PAIRS.items():
-        for kind in ("proband", "optuna"):
-            seconds = 600 if kind == "proband" else 60 // share
-            row = stations.measure(kind, processes, pairs // share, seconds, scratch)
-            rows.append(row)
-            tell(f"{kind}, {processes} processes: {row['rate']:.1f} a second, {row['errors']} errors")
-    return {"rows": rows}
+        found = {kind: [] for kind in kinds}
+        for _ in range(ROUNDS):
+            for kind in kinds:
+                seconds = 20 // share if kind == "optuna" else 600
+                source = beside if kind == "before" else None
+                row = stations.measure(kind, processes, pairs // share // ROUNDS, seconds, scratch, source)
+                found[kind].append(row)
+                tell(f"{kind}, {processes} processes: {row['rate']:.1f} a second, {row['errors']} errors")
+        rows += [stations.together(each) for each in found.values()]
+    return {"rows": rows, "before": machine.commit(beside)}
 
 
-def measure_long(scratch, share):
+def measure_long(scratch, share, beside):
     """One long log."""
     return long_log.measure(1_000_000 // share, scratch, tell=tell)
 

@@ -5,7 +5,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-COLOURS = {"proband": "#0b6e4f", "optuna": "#3d5a98"}
+COLOURS = {"proband": "#0b6e4f", "before": "#8a8a8a", "optuna": "#3d5a98"}
 
 
 def draw(path, rows, least):
@@ -14,6 +14,8 @@ def draw(path, rows, least):
         canvas, ax = plt.subplots(figsize=(5.8, 3.8))
         for kind, colour in COLOURS.items():
             here = [row for row in rows if row["kind"] == kind]
+            if not here:
+                continue
             ax.plot([row["processes"] for row in here], [row["rate"] for row in here], "o-", color=colour)
             last = here[-1]
             ax.annotate(kind, (last["processes"], last["rate"]), (7, 0), textcoords="offset points", color=colour,

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -13,6 +14,14 @@ def describe(folder):
     """Return what benchmarks tell of the machine, and the time of a sync."""
     about = machine.describe("optuna", "sqlalchemy")
     return about | {"sync": sync_time(folder), "versions": f"SQLite {sqlite3.sqlite_version}, {about['versions']}"}
+
+
+def commit(folder):
+    """Return the commit of the version in a folder; None if there is no folder."""
+    if folder is None:
+        return None
+    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip() or "unknown"
 
 
 def sync_time(folder, runs=60):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import uuid
 from collections import Counter
 from pathlib import Path
 
@@ -17,11 +18,11 @@ def measure(kind, processes, pairs, seconds, folder, source=None):
 
     With `source`, the folder of another version's modules, the processes are that version's.
     """
-    path = Path(folder) / f"{kind}-{processes}.db"
+    path = Path(folder) / f"{kind}-{processes}-{uuid.uuid4().hex}.db"
     url = f"sqlite:///{path}"
     program = "optuna" if kind == "optuna" else "proband"
     environment = os.environ if source is None else {**os.environ, "PYTHONPATH": str(source)}
-    PREPARE[program](url)
+    subprocess.run([sys.executable, "-c", PREPARE[program], url], check=True, env=environment)
     share, bystanders = -(-pairs // processes), machine.Bystanders()
     workers = [
         subprocess.Popen(
@@ -49,24 +50,42 @@ def measure(kind, processes, pairs, seconds, folder, source=None):
     return row | CHECK[program](url)
 
 
+def together(rounds):
+    """Return several rounds as one: sums, and times and rates of the round in the middle."""
+    ordered = sorted(rounds, key=lambda row: row["rate"])
+    sums = ("done", "seconds", "errors", "recorded", "events", "differences", "left_running")
+    return {
+        **ordered[len(ordered) // 2],
+        **{name: sum(row[name] for row in rounds) for name in sums if name in rounds[0]},
+        "rates": [row["rate"] for row in ordered],
+        "others": sum(row["others"] for row in rounds) / len(rounds),
+        "commonest": next((row["commonest"] for row in rounds if row["commonest"]), None),
+    }
+
+
 def spread(times):
     """Return the median, the 99th percentile and the largest of some times, in seconds."""
     ordered = sorted(times) or [float("nan")]
     return {"p50": ordered[len(ordered) // 2], "p99": ordered[int(0.99 * (len(ordered) - 1))], "slowest": ordered[-1]}
 
 
-def prepare_proband(url):
-    from proband.instances import INSTANCES
-    from proband.studies import Study
+PREPARE = {
+    "proband": """
+import sys
+from proband.instances import INSTANCES
+from proband.studies import Study
 
-    Study.create(INSTANCES["bolts"]().problem, name="bolts", store=url).close()
+Study.create(INSTANCES["bolts"]().problem, name="bolts", store=sys.argv[1]).close()
+""",
+    "optuna": """
+import sys
+import optuna
 
-
-def prepare_optuna(url):
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    optuna.create_study(study_name="bolts", storage=url)
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+optuna.create_study(study_name="bolts", storage=sys.argv[1])
+""",
+}
+"""Programs that begin a study, each of its own version."""
 
 
 def check_proband(url):
@@ -86,5 +105,4 @@ def check_optuna(url):
     return {"recorded": states["COMPLETE"], "left_running": states["RUNNING"]}
 
 
-PREPARE = {"proband": prepare_proband, "optuna": prepare_optuna}
 CHECK = {"proband": check_proband, "optuna": check_optuna}

@@ -67,8 +67,10 @@ class Desk:
     def ask(self, subject: str | Subject) -> Advice:
         """Return what to do next with a subject, and why; nothing is written, and no other station waited for."""
         self._check_open()
-        self._journal.glance()
         name = name_of(subject)
+        self._journal.glance()
+        if name not in self._journal.ledger.index:  # it may have arrived at a station that the store tells of
+            self._journal.catch_up()
         with self._journal.lock:
             checks.open_subject(self._journal.ledger, name, "asking")
             case = self._case(name)

@@ -41,6 +41,9 @@ ENTRIES = 20_000
 GLANCE = 1.0
 """Seconds for which a question waits for news from a store that others hold; then it is answered without."""
 
+MOMENT = 5.0
+"""Seconds for what is done on the side: looking up how a write ended, and keeping a snapshot."""
+
 TOLERATED = 1.0
 """Seconds that a clock may be behind without a word."""
 
@@ -115,8 +118,9 @@ class Journal:
 
     def close(self) -> None:
         """Keep a snapshot if the log has grown by enough since the last one."""
-        if self.ledger.position - snapshot_position(self.store, self.study) >= WORTH:
-            keep_snapshot(self.store, self.study, self.ledger, self.lock)
+        with within(GLANCE):
+            if self.ledger.position - snapshot_position(self.store, self.study) >= WORTH:
+                keep_snapshot(self.store, self.study, self.ledger, self.lock)
 
     def _check_length(self) -> None:
         """Raise if the log is shorter than what was read of it."""
@@ -149,11 +153,13 @@ class Journal:
                     self._check_keys(entries[1:])
                 self.store.append(self.study, entries, before)
         except StoreError as error:
-            if not entries or not self._got_in(request, error):
+            if not entries:
                 raise
+            self._check_recorded(entries[0], error)
         self._fold(entries)
         if milestone_between(before, before + len(entries)):
-            keep_snapshot(self.store, self.study, self.ledger, self.lock)
+            with within(MOMENT):
+                keep_snapshot(self.store, self.study, self.ledger, self.lock)
         return unseal(entries[0])
 
     def _sealed(self, request: Request) -> list[Entry]:
@@ -172,15 +178,20 @@ class Journal:
             previous = entries[-1].hash
         return entries
 
-    def _got_in(self, request: Request, error: StoreError) -> bool:
-        """Return whether an append of uncertain end was recorded after all; say so if nobody can know."""
-        try:
-            return self.store.find(self.study, request.key) is not None
-        except StoreError:
+    def _check_recorded(self, entry: Entry, error: StoreError) -> None:
+        """Look up whether an append of uncertain end was recorded; raise if it was not, or nobody can know."""
+        known = found = None
+        with suppress(StoreError), within(MOMENT):
+            found, known = self.store.find(self.study, entry.key), True
+        if found is None and known and not isinstance(error, StoreBusyError):
+            raise error
+        if found is None:
             raise type(error)(
-                f"{error}; whether this was recorded is not known yet: the same request with the key {request.key!r} "
-                "is recorded once"
+                f"{error}; should it be recorded all the same, another try with the key {entry.key!r} does not record "
+                "it twice"
             ) from error
+        if found.hash != entry.hash:  # somebody else was faster with this key
+            raise ConflictError(str(error)) from error
 
     def _recorded(self, request: Request) -> Event | None:
         """Return the event that was recorded under a request's key, if it answers the request."""

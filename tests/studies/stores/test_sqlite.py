@@ -468,8 +468,7 @@ def stopped_in_its_turn(path: Path) -> int:
     child = fork()
     if not child:
         other = SQLiteStore(str(path))
-        with other.exclusive("bolts"), other._pool.borrow() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with other.exclusive("bolts"), other._reading() as connection:
             connection.execute("INSERT INTO entries VALUES (1, 11, 'half', '0', '')")
             os.write(writing, b"x")
             time.sleep(600)
@@ -510,8 +509,11 @@ def test_a_turn_has_one_deadline_for_all_of_its_steps(store: SQLiteStore, path: 
             patient.append("bolts", [entry(11)], 10)
 
 
-def test_a_child_that_is_forked_while_a_thread_writes_holds_nothing(store: SQLiteStore, path: Path) -> None:
+def test_a_child_that_is_forked_while_a_thread_writes_holds_nothing(
+    store: SQLiteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not even if it outlives the parent's turn, and never does anything."""
+    monkeypatch.setattr("proband.studies.stores.pool.SECONDS_BEFORE_FORK", 0.05)
     reading, writing = os.pipe()
     inside, go_on = threading.Event(), threading.Event()
 
@@ -562,10 +564,16 @@ def test_a_child_that_is_forked_in_the_middle_of_a_statement_is_told_so(
 
 
 def test_a_writer_that_knows_nothing_of_turns_does_no_harm(store: SQLiteStore, path: Path) -> None:
-    with store.exclusive("bolts"):
-        ask(path, "INSERT INTO entries VALUES (1, 11, 'stranger', '0', '')")
-        with pytest.raises(ConflictError, match="has 11 entries, not 10 as expected"):
-            store.append("bolts", [entry(11)], 10)
+    stranger = "INSERT INTO entries VALUES (1, 11, 'stranger', '0', '')"
+    with (
+        closing(sqlite3.connect(path, timeout=0)) as other,
+        store.exclusive("bolts"),
+        pytest.raises(sqlite3.OperationalError, match="locked"),
+    ):
+        other.execute(stranger)
+    ask(path, stranger)
+    with pytest.raises(ConflictError, match="has 11 entries, not 10 as expected"):
+        store.append("bolts", [entry(11)], 10)
 
 
 def test_a_large_cache_leaves_no_large_journal(store: SQLiteStore, path: Path) -> None:

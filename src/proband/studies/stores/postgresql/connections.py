@@ -238,9 +238,14 @@ class Connections:
             raise
         return connection
 
+    def _in_time(self, patience: Patience) -> str:
+        """Return how to connect; libpq counts in seconds, from 2 on."""
+        hurried = {"connect_timeout": max(2, int(patience.left))} if patience.left < SECONDS_TO_REACH else {}
+        return make_conninfo(self._parameters, **hurried)
+
     def _open(self) -> Connection:
         try:
-            connection = Connection.connect(self._parameters, autocommit=True)
+            connection = Connection.connect(self._in_time(Patience(self._deadline)), autocommit=True)
         except psycopg.OperationalError as error:
             if not self._reached and hopeless(error):
                 raise explain(error, self.url) from None

@@ -1,10 +1,10 @@
 """The store in one file: for any number of processes and threads on one machine.
 
-Writers take turns on a lock file beside the database (:mod:`~proband.studies.stores.sqlite.turns`); inside its turn, a
-write is one transaction that takes SQLite's own lock first, so that programs that know nothing of turns do no harm
-either. The turn ends with the commit, and what was committed is then synced to the disk, by many writers at a time
-(:mod:`~proband.studies.stores.sqlite.file`). A write that fails before the commit is rolled back as its connection is
-closed, and what a dead process left half-done is rolled back by whoever opens the file next.
+Writers take turns on a lock file beside the database (:mod:`~proband.studies.stores.sqlite.turns`). A turn is one
+transaction, which takes SQLite's own lock first, so that programs that know nothing of turns do no harm either. It ends
+with the commit, and what was committed is then synced to the disk, by many writers at a time
+(:mod:`~proband.studies.stores.sqlite.file`). What fails before the commit is rolled back, and what a dead process left
+half-done is gone for whoever opens the file next.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import itertools
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from operator import lt
-from typing import Any
+from typing import Any, NamedTuple
 
-from proband.errors import StoreError, StudyError
+from proband.errors import ConflictError, StoreError, StudyError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 from proband.studies.stores.patience import within
@@ -39,6 +39,13 @@ _CACHED = f"SELECT content FROM cache WHERE study = {_STUDY} AND name = ?"
 _TAIL = (
     "SELECT id, (SELECT number FROM entries WHERE study = id ORDER BY number DESC LIMIT 1) FROM studies WHERE name = ?"
 )
+
+
+class _Held(NamedTuple):
+    """A turn, and the connection with its transaction."""
+
+    turn: Turn
+    connection: Connection
 
 
 class SQLiteStore:
@@ -96,7 +103,7 @@ class SQLiteStore:
 
     def studies(self) -> list[str]:
         """Return the names of all studies, sorted."""
-        with suppress(NothingYetError), self._errors(), self._pool.borrow() as connection:
+        with suppress(NothingYetError), self._errors(), self._reading() as connection:
             names = [name for (name,) in self._file.execute(connection, "SELECT name FROM studies")]
             self._check_type(str, names, "the name of a study is no text")
             return sorted(names)
@@ -124,25 +131,23 @@ class SQLiteStore:
         rows = self._ask_about(study, _FIND, key)
         if not rows:
             return None
-        with self._errors(), self._pool.borrow() as connection:
+        with self._errors(), self._reading() as connection:
             self._sync(connection)
         return Entry._make(rows[0])
 
     def append(self, study: str, entries: Sequence[Entry], expected: int) -> None:
         """Add entries, all or none; they are synced to the disk when this returns."""
         check_append(entries, expected)
-        with self._writing(study, synced=True) as (connection, number, length):
+        with self._existing(study), self._writing() as held, self._errors():
+            number, length = self._tail(held, study)
             if length != expected:
                 raise too_long(study, length, expected)
-            try:
-                connection.executemany(_INSERT, [(number, *entry) for entry in entries])
-            except sqlite3.IntegrityError:
-                raise key_taken(study, entries) from None
+            self._insert(held, number, entries, lambda: key_taken(study, entries))
 
     @contextmanager
     def exclusive(self, study: str) -> Iterator[None]:
         """Hold off other writers of the file, until the first append in the block or its end."""
-        with self._turn():
+        with self._existing(study), self._writing():
             yield
 
     def cached(self, study: str, name: str) -> bytes | None:
@@ -152,8 +157,9 @@ class SQLiteStore:
 
     def keep(self, study: str, name: str, content: bytes) -> None:
         """Keep a cache beside the log."""
-        with self._writing(study, synced=False) as (connection, number, _):
-            connection.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (number, name, content))
+        with self._existing(study), self._writing() as held, self._errors():
+            number, _ = self._tail(held, study)
+            held.connection.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (number, name, content))
 
     def close(self) -> None:
         """Close the file; a store that is used again opens it again."""
@@ -173,6 +179,60 @@ class SQLiteStore:
             finally:
                 self._mine.turn = mine
 
+    @contextmanager
+    def _writing(self) -> Iterator[_Held]:
+        """Give the transaction of this thread's turn, or begin one in a turn of its own, and commit it in the end."""
+        held = self._held()
+        if held is not None:
+            yield held
+            return
+        with self._turn() as turn:
+            with self._errors():
+                connection = self._begun()
+            self._mine.held = _Held(turn, connection)
+            keep = False
+            try:
+                yield self._mine.held
+                with self._errors():
+                    self._commit(connection)
+                keep = True
+            except BaseException as error:
+                keep = not isinstance(error, OSError | sqlite3.Error)
+                raise
+            finally:
+                self._mine.held = None
+                if keep:
+                    connection.rollback()  # what is left if the block failed
+                self._pool.give(connection, keep=keep)
+
+    def _begun(self) -> Connection:
+        """Return a connection in a new transaction."""
+        connection = self._pool.take()
+        try:
+            self._file.begin(connection)
+        except BaseException:
+            self._pool.give(connection, keep=False)
+            raise
+        return connection
+
+    def _commit(self, connection: Connection) -> None:
+        if connection.in_transaction:
+            self._file.execute(connection, "COMMIT")
+
+    def _held(self) -> _Held | None:
+        held: _Held | None = getattr(self._mine, "held", None)
+        return held if held is not None and held.turn.held and held.connection.in_transaction else None
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """Lend the connection of this thread's turn, or any other."""
+        held = self._held()
+        if held is not None:
+            yield held.connection
+            return
+        with self._pool.borrow() as connection:
+            yield connection
+
     def _connect(self) -> Connection:
         if self.path in tainted:
             raise StoreError(
@@ -183,7 +243,7 @@ class SQLiteStore:
 
     def _ask_about(self, study: str, question: str, *parameters: object) -> list[Any]:
         """Return rows of a study; none may mean that there is no such study."""
-        with suppress(NothingYetError), self._errors(), self._pool.borrow() as connection:
+        with suppress(NothingYetError), self._errors(), self._reading() as connection:
             rows = self._file.execute(connection, question, (study, *parameters))
             if rows or study in connection.seen:  # a study that was there once does not go away
                 return rows
@@ -192,33 +252,33 @@ class SQLiteStore:
                 return rows
         raise unknown(study, self._url)
 
-    @contextmanager
-    def _writing(self, study: str, *, synced: bool) -> Iterator[tuple[sqlite3.Connection, int, int]]:
-        """Lend a connection in a transaction, with the number and the length of a study; commit in the end."""
-        try:
-            with self._transaction(synced=synced) as connection:
-                rows = connection.execute(_TAIL, (study,)).fetchall()
-                if not rows:
-                    raise unknown(study, self._url)
-                self._check_type(int, rows[0], f"the study {study!r} has no entries, or one without a number")
-                yield connection, *rows[0]
-        except NothingYetError:
-            raise unknown(study, self._url) from None
+    def _tail(self, held: _Held, study: str) -> tuple[int, int]:
+        """Return the number and the length of a study."""
+        for row in held.connection.execute(_TAIL, (study,)).fetchall():
+            self._check_type(int, row, f"the study {study!r} has no entries, or one without a number")
+            return int(row[0]), int(row[1])
+        raise unknown(study, self._url)
 
-    @contextmanager
-    def _transaction(self, *, synced: bool) -> Iterator[sqlite3.Connection]:
-        """Lend a connection in a transaction of a turn; commit, end the turn, and sync while others go on."""
-        with self._turn() as turn, self._errors(), self._pool.borrow() as connection:
-            self._file.begin(connection)
+    def _create(self, study: str, first: Entry, rest: Iterable[Entry]) -> None:
+        with self._writing() as held, self._errors():
             try:
-                yield connection
-            except StudyError:
-                connection.rollback()
-                raise
-            self._file.execute(connection, "COMMIT")
-            if synced:
-                turn.end()
-                self._sync(connection)
+                number = held.connection.execute("INSERT INTO studies (name) VALUES (?)", (study,)).lastrowid
+            except sqlite3.IntegrityError:
+                raise exists(study, self._url) from None
+            entries = itertools.chain([first], checked(rest, 1))
+            self._insert(held, int(number or 0), entries, lambda: key_taken(study, itertools.chain([first], rest)))
+
+    def _insert(self, held: _Held, number: int, entries: Iterable[Entry], taken: Callable[[], ConflictError]) -> None:
+        """Add entries and commit; then let the next one in, and sync while it is at work."""
+        try:
+            held.connection.executemany(_INSERT, ((number, *entry) for entry in entries))
+        except (sqlite3.IntegrityError, StudyError) as error:
+            held.connection.rollback()
+            self._file.begin(held.connection)  # for what else there is to do in this turn
+            raise (error if isinstance(error, StudyError) else taken()) from None
+        self._commit(held.connection)
+        held.turn.end()
+        self._sync(held.connection)
 
     def _sync(self, connection: Connection) -> None:
         """Sync, and never again after it failed: the system may have dropped what it could not write."""
@@ -233,23 +293,19 @@ class SQLiteStore:
         if self._unsynced is not None:
             raise self._unsynced
 
-    def _create(self, study: str, first: Entry, rest: Iterable[Entry]) -> None:
-        with self._transaction(synced=True) as connection:
-            try:
-                number = connection.execute("INSERT INTO studies (name) VALUES (?)", (study,)).lastrowid
-            except sqlite3.IntegrityError:
-                raise exists(study, self._url) from None
-            try:
-                connection.executemany(
-                    _INSERT, ((number, *entry) for entry in itertools.chain([first], checked(rest, 1)))
-                )
-            except sqlite3.IntegrityError:
-                raise key_taken(study, itertools.chain([first], rest)) from None
+    @contextmanager
+    def _existing(self, study: str) -> Iterator[None]:
+        try:
+            yield
+        except NothingYetError:
+            raise unknown(study, self._url) from None
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
+        """Give everything in the block one deadline, and its faults the words of a store."""
         try:
-            yield
+            with within(self._deadline):
+                yield
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise explain(error, self.path) from error
         except StoreError:
