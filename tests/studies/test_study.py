@@ -369,7 +369,7 @@ def test_decisions_of_a_match_have_names() -> None:
 
 def test_measured_tests_are_told_as_numbers() -> None:
     study = make(rods(), agent=None)
-    assert study.summary().agent == "leaf-completion"
+    assert study.summary().agent == "safe-leaf-completion"
     rod = study.arrive({"length": 9.98})
     assert study.tell(rod, "width", 3).known == {"length": 9.98, "width": 3.0}
     assert study.decide(rod, "pass") == "pass"
