@@ -345,7 +345,7 @@ def test_no_date_in_the_log_keeps_a_later_subject() -> None:
     assert bolt.held_until < "2024"
     other = beside(study, "B")
     clock.seconds += 901
-    assert other.take().name == bolt.name
+    assert {other.take().name, other.take().name} == {"1", bolt.name}  # neither waits for the year 2096
     assert other.tell(bolt, "visual", "clean").station == "B"
 
 
@@ -462,7 +462,7 @@ def test_decisions_of_a_match_have_names() -> None:
 
 def test_measured_tests_are_told_as_numbers() -> None:
     study = make(rods(), agent=None)
-    assert study.summary().agent == "leaf-completion"
+    assert study.summary().agent == "safe-leaf-completion"
     rod = study.arrive({"length": 9.98})
     assert study.tell(rod, "width", 3).known == {"length": 9.98, "width": 3.0}
     assert study.decide(rod, "pass") == "pass"

@@ -33,7 +33,7 @@ from proband.rewards import Entropy
 LISTED, SCORES, SETS = "listed outcomes", "measured outcomes and scores", "sets of measurements"
 
 DEFAULT_AGENT = "safe-leaf-completion"
-DEFAULT_AGENTS = {LISTED: DEFAULT_AGENT, SCORES: "leaf-completion", SETS: "thrifty"}
+DEFAULT_AGENTS = {LISTED: DEFAULT_AGENT, SCORES: DEFAULT_AGENT, SETS: "thrifty"}
 """The agent to take when none is named, for each kind of problem."""
 
 

@@ -100,3 +100,9 @@ def test_redundant_tests_and_constants():
     for mean, extra in (([0.5, 0.0, 5.0], 0.0), ([0.0, 0.0, 5.1], 0.0), ([0.0, 0.0, 5.0], 0.1)):
         other = Gaussian(mean, reference.covariance + extra * np.diag([0.0, 1.0, 0.0]))
         assert apart(other, reference) == math.inf
+
+
+def test_what_counts_as_singular_in_one_law_does_in_the_other():
+    nearly = np.array([[1.0, 1.0 - 5e-11], [1.0 - 5e-11, 1.0]])
+    reference, other = Gaussian([0.0, 0.0], nearly), Gaussian([0.5, 0.5], nearly)
+    assert apart(other, reference) == pytest.approx(0.5, rel=1e-6)

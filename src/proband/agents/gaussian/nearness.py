@@ -1,4 +1,4 @@
-r"""How far apart two Gaussian laws are, where it matters: what the plan of one can lose under the other.
+"""How far apart two Gaussian laws are, where it matters: what the plan of one can lose under the other.
 
 In units in which the reference P is standard normal let the law Q be N(m, S). Then
 
@@ -19,7 +19,7 @@ import numpy as np
 from proband.distributions import Gaussian
 from proband.distributions.gaussian import SINGULAR
 
-OUTSIDE = 1e-6
+OUTSIDE = 1e-4
 """Where the reference does not vary, another law may be off by this many of its units: rounding, and no more."""
 
 
