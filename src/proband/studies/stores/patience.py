@@ -14,11 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-PAUSE, LONG_PAUSE = 0.003, 0.02
-"""Seconds between two tries, about: all who wait have the same chance, and whoever comes next loses little time."""
-
-LONG = 5.0
-"""Seconds after which the pauses are long: then somebody was stopped, or is away."""
+PAUSES = (0.002, 0.01)
+"""Seconds of the first pause and of every other one, about: most who wait, wait for one turn, and trying costs time."""
 
 _chance = random.Random()
 if hasattr(os, "register_at_fork"):
@@ -41,7 +38,7 @@ class Patience:
     """
 
     def __init__(self, seconds: float) -> None:
-        self._began = time.monotonic()
+        self._began, self._pauses = time.monotonic(), 0
         self.seconds = min(seconds, _end() - self._began)
 
     @property
@@ -54,8 +51,8 @@ class Patience:
         left = self.left
         if not left:
             return False
-        pause = PAUSE if time.monotonic() - self._began < LONG else LONG_PAUSE
-        time.sleep(min(left, _chance.uniform(0.5, 1.5) * pause))
+        time.sleep(min(left, _chance.uniform(0.5, 1.5) * PAUSES[self._pauses > 0]))
+        self._pauses += 1
         return True
 
 
