@@ -35,7 +35,7 @@ from proband import problem_files
 from proband.errors import ProblemError, StateError, UnknownNameError
 from proband.rewards import Function, RewardFunction
 from proband.texts import check_plain
-from proband.vocabulary import FloatArray, IntArray, Pooling, Reward, Test, as_states, outcome_rows
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Reward, Test, as_states, outcome_rows
 
 
 @dataclass(frozen=True, init=False)
@@ -127,6 +127,11 @@ class Problem:
     def k(self) -> IntArray:
         """Number of outcomes of each test, shape (d,)."""
         return np.array([test.k for test in self.tests], dtype=np.int64)
+
+    @property
+    def kind(self) -> Kind:
+        """Listed outcomes, scores of measured ones, or sets of measurements."""
+        return self.reward.kind
 
     @cached_property
     def measured(self) -> bool:

@@ -364,6 +364,14 @@ def outcome_rows(codes: ArrayLike, tests: Sequence[Test]) -> FloatArray:
     return rows
 
 
+class Kind(Enum):
+    """The kind of a problem, which its reward decides: what is planned, evaluated and learned depends on it alone."""
+
+    LISTED = "listed outcomes"
+    SCORES = "measured outcomes and scores"
+    SETS = "sets of measurements"
+
+
 class Pooling(Enum):
     """How a reward pools over the outcome vectors that agree with a state."""
 
@@ -378,6 +386,11 @@ class Reward(Protocol):
     With weights p over rows x, the value of deciding now (unnormalised) is ``max_j pool(p * payoff[:, j])``: a
     sum over the rows for tables, a maximum for f = 1{x = y}, whose decisions are never enumerated.
     """
+
+    @property
+    def kind(self) -> Kind:
+        """What problems with this reward are."""
+        ...
 
     @property
     def pooling(self) -> Pooling:

@@ -18,16 +18,15 @@ from proband.agents import (
     Setting,
     agents_for,
     default_agent,
-    kind_of,
 )
 from proband.agents import TestEverything as EveryTest
-from proband.agents.registry import LISTED, SCORES, SETS
 from proband.errors import AgentError
 from proband.instances import bolts, bolts_measured, monitoring_network
 from proband.policies import Completing, test_everything
 from proband.rewards import Match, Table
 from proband.testing import check_agent
 from proband.testing.measured_agents import check_measured_agent
+from proband.vocabulary import Kind
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "agents.md"
 
@@ -36,7 +35,7 @@ def serving(kind: str) -> list[str]:
     return [name for name, agent in AGENTS.items() if kind in agent.builders]
 
 
-@pytest.mark.parametrize("name", serving(LISTED))
+@pytest.mark.parametrize("name", serving(Kind.LISTED))
 def test_every_agent_keeps_the_contract(name: str) -> None:
     def make(problem: Problem, distribution: Discrete, horizon: int) -> Agent:
         return AGENTS[name](Setting(problem, horizon=horizon, seed=5, truth=distribution))
@@ -44,7 +43,7 @@ def test_every_agent_keeps_the_contract(name: str) -> None:
     check_agent(make, np.random.default_rng(1), instances=5, subjects=90)
 
 
-@pytest.mark.parametrize("name", serving(SCORES))
+@pytest.mark.parametrize("name", serving(Kind.SCORES))
 def test_every_agent_of_measured_outcomes_keeps_the_contract(name: str) -> None:
     def make(problem: Problem, distribution: Gaussian, horizon: int) -> Agent:
         return AGENTS[name](Setting(problem, horizon=horizon, seed=5, truth=distribution, condition_number=2.0))
@@ -52,23 +51,28 @@ def test_every_agent_of_measured_outcomes_keeps_the_contract(name: str) -> None:
     check_measured_agent(make, np.random.default_rng(1), instances=1, subjects=40)
 
 
-@pytest.mark.parametrize("kind", [LISTED, SCORES, SETS])
-def test_every_kind_of_problem_has_its_agents(kind: str) -> None:
-    problem = {LISTED: bolts, SCORES: bolts_measured, SETS: monitoring_network}[kind]().problem
-    assert kind_of(problem) == kind
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_of_problem_has_its_agents(kind: Kind) -> None:
+    problem = {Kind.LISTED: bolts, Kind.SCORES: bolts_measured, Kind.SETS: monitoring_network}[kind]().problem
+    assert problem.kind is kind
     assert agents_for(problem) == serving(kind)
     assert default_agent(problem) in agents_for(problem)
     for name in set(AGENTS) - set(serving(kind)):
-        with pytest.raises(AgentError, match=f"{name} is no agent for {kind}"):
+        with pytest.raises(AgentError, match=f"{name} is no agent for {kind.value}"):
             AGENTS[name](Setting(problem, horizon=100))
 
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("leaf-completion", LISTED), ("leaf-completion", SCORES), ("safe-leaf-completion", LISTED), ("thrifty", SETS)],
+    [
+        ("leaf-completion", Kind.LISTED),
+        ("leaf-completion", Kind.SCORES),
+        ("safe-leaf-completion", Kind.LISTED),
+        ("thrifty", Kind.SETS),
+    ],
 )
 def test_agents_that_use_the_horizon_are_told_it_by_name(name: str, kind: str) -> None:
-    problem = {LISTED: bolts, SCORES: bolts_measured, SETS: monitoring_network}[kind]().problem
+    problem = {Kind.LISTED: bolts, Kind.SCORES: bolts_measured, Kind.SETS: monitoring_network}[kind]().problem
     assert AGENTS[name](Setting(problem, horizon=100)).horizon == 100  # type: ignore[attr-defined]
     assert AGENTS[name](Setting(problem)).horizon is None  # type: ignore[attr-defined]
 

@@ -6,11 +6,11 @@ import pytest
 
 from proband.agents import AGENTS, Setting
 from proband.agents.entropy import AgentWarning
-from proband.agents.registry import LISTED, SCORES, SETS
 from proband.errors import UnknownNameError
 from proband.experiments import EXPERIMENTS, Experiment, ExperimentError
 from proband.experiments.experiment import TOLD, Entrant, whole
 from proband.instances import bolts, bolts_measured, paper_entropy_example
+from proband.vocabulary import Kind
 
 
 def test_the_main_point_comes_first_and_sweeps_vary_one_parameter() -> None:
@@ -96,7 +96,7 @@ def test_the_catalogue_is_sound(experiment: Experiment) -> None:
 @pytest.mark.parametrize("name", AGENTS)
 def test_who_is_told_the_horizon_is_said_and_nobody_else_is(name: str) -> None:
     """The pages compare agents that need no T with those that do: one that would use it must not have it."""
-    makes = {LISTED: bolts, SCORES: bolts_measured, SETS: paper_entropy_example}
+    makes = {Kind.LISTED: bolts, Kind.SCORES: bolts_measured, Kind.SETS: paper_entropy_example}
     for kind in AGENTS[name].builders:
         instance = makes[kind]()
         setting = Setting(instance.problem, horizon=100, truth=instance.distribution, condition_number=1e9)

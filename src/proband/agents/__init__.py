@@ -5,7 +5,7 @@ from proband.agents.doubling import Doubling
 from proband.agents.explore_then_commit import ExploreThenCommit, exploration_length
 from proband.agents.fixed import Clairvoyant, TestEverything
 from proband.agents.leaf_completion import LeafCompletion
-from proband.agents.registry import AGENTS, DEFAULT_AGENT, Setting, agents_for, default_agent, kind_of
+from proband.agents.registry import AGENTS, DEFAULT_AGENT, Setting, agents_for, default_agent
 from proband.agents.replanning import Greedy, Thompson
 from proband.agents.safe_leaf_completion import SafeLeafCompletion
 
@@ -26,5 +26,4 @@ __all__ = [
     "agents_for",
     "default_agent",
     "exploration_length",
-    "kind_of",
 ]

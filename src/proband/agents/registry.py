@@ -28,12 +28,10 @@ from proband.agents.safe_leaf_completion import SafeLeafCompletion
 from proband.distributions import Law
 from proband.errors import AgentError
 from proband.problem import Problem
-from proband.rewards import Entropy
-
-LISTED, SCORES, SETS = "listed outcomes", "measured outcomes and scores", "sets of measurements"
+from proband.vocabulary import Kind
 
 DEFAULT_AGENT = "safe-leaf-completion"
-DEFAULT_AGENTS = {LISTED: DEFAULT_AGENT, SCORES: DEFAULT_AGENT, SETS: "thrifty"}
+DEFAULT_AGENTS = {Kind.LISTED: DEFAULT_AGENT, Kind.SCORES: DEFAULT_AGENT, Kind.SETS: "thrifty"}
 """The agent to take when none is named, for each kind of problem."""
 
 
@@ -73,48 +71,33 @@ class Kinds:
 
     Attributes
     ----------
-    builders : dict of str to callable
+    builders : dict of Kind to callable
         For each kind of problem that the agent serves.
     """
 
     name: str
-    builders: dict[str, Builder]
+    builders: dict[Kind, Builder]
 
     def __call__(self, setting: Setting) -> Agent:
         """Build the agent for a setting."""
-        kind = kind_of(setting.problem)
+        kind = setting.problem.kind
         if kind not in self.builders:
             raise AgentError(
-                f"{self.name} is no agent for {kind}; these are served by {', '.join(agents_for(setting.problem))}; "
-                "choose one of them"
+                f"{self.name} is no agent for {kind.value}; these are served by "
+                f"{', '.join(agents_for(setting.problem))}; choose one of them"
             )
         return self.builders[kind](setting)
 
 
-def kind_of(problem: Problem) -> str:
-    """Return the kind of a problem.
-
-    Examples
-    --------
-    >>> from proband import Problem, Test
-    >>> from proband.rewards import Match
-    >>> kind_of(Problem([Test("crack", 0.75)], (), Match()))
-    'listed outcomes'
-    """
-    if not problem.measured:
-        return LISTED
-    return SETS if isinstance(problem.reward, Entropy) else SCORES
-
-
 def agents_for(problem: Problem) -> list[str]:
     """Return the names of the agents that serve a problem."""
-    kind = kind_of(problem)
+    kind = problem.kind
     return [name for name, agent in AGENTS.items() if kind in agent.builders]
 
 
 def default_agent(problem: Problem) -> str:
     """Return the agent to take for a problem when none is named."""
-    return DEFAULT_AGENTS[kind_of(problem)]
+    return DEFAULT_AGENTS[problem.kind]
 
 
 def _clairvoyant(setting: Setting) -> Agent:
@@ -159,8 +142,8 @@ def _elimination(setting: Setting) -> Agent:
     return Elimination(setting.problem, sigma=setting.condition_number, horizon=setting.horizon)
 
 
-def _everywhere(build: Builder) -> dict[str, Builder]:
-    return dict.fromkeys((LISTED, SCORES, SETS), build)
+def _everywhere(build: Builder) -> dict[Kind, Builder]:
+    return dict.fromkeys(Kind, build)
 
 
 AGENTS: dict[str, Kinds] = {
@@ -168,35 +151,40 @@ AGENTS: dict[str, Kinds] = {
     for kinds in (
         Kinds("clairvoyant", _everywhere(_clairvoyant)),
         Kinds("test-everything", _everywhere(lambda setting: TestEverything(setting.problem))),
-        Kinds("explore-then-commit", {LISTED: _explore_listed, SCORES: _explore_scores, SETS: _explore_sets}),
+        Kinds(
+            "explore-then-commit",
+            {Kind.LISTED: _explore_listed, Kind.SCORES: _explore_scores, Kind.SETS: _explore_sets},
+        ),
         Kinds(
             "doubling",
             {
-                LISTED: _doubling(_explore_listed, keep=False),
-                SCORES: _doubling(_explore_scores, keep=False),
-                SETS: _doubling(_explore_sets, keep=False),
+                Kind.LISTED: _doubling(_explore_listed, keep=False),
+                Kind.SCORES: _doubling(_explore_scores, keep=False),
+                Kind.SETS: _doubling(_explore_sets, keep=False),
             },
         ),
-        Kinds("doubling-keep", {LISTED: _doubling(_explore_listed, keep=True)}),
+        Kinds("doubling-keep", {Kind.LISTED: _doubling(_explore_listed, keep=True)}),
         Kinds(
             "greedy",
             {
-                LISTED: lambda setting: Greedy(setting.problem, seed=setting.seed),
-                SCORES: lambda setting: GaussianGreedy(setting.problem, seed=setting.seed),
+                Kind.LISTED: lambda setting: Greedy(setting.problem, seed=setting.seed),
+                Kind.SCORES: lambda setting: GaussianGreedy(setting.problem, seed=setting.seed),
             },
         ),
         Kinds(
             "thompson",
             {
-                LISTED: lambda setting: Thompson(setting.problem, seed=setting.seed),
-                SCORES: lambda setting: GaussianThompson(setting.problem, seed=setting.seed),
+                Kind.LISTED: lambda setting: Thompson(setting.problem, seed=setting.seed),
+                Kind.SCORES: lambda setting: GaussianThompson(setting.problem, seed=setting.seed),
             },
         ),
         Kinds(
             "leaf-completion",
             {
-                LISTED: lambda setting: LeafCompletion(setting.problem, seed=setting.seed, horizon=setting.horizon),
-                SCORES: lambda setting: GaussianLeafCompletion(
+                Kind.LISTED: lambda setting: LeafCompletion(
+                    setting.problem, seed=setting.seed, horizon=setting.horizon
+                ),
+                Kind.SCORES: lambda setting: GaussianLeafCompletion(
                     setting.problem, seed=setting.seed, horizon=setting.horizon
                 ),
             },
@@ -204,15 +192,17 @@ AGENTS: dict[str, Kinds] = {
         Kinds(
             "safe-leaf-completion",
             {
-                LISTED: lambda setting: SafeLeafCompletion(setting.problem, seed=setting.seed, horizon=setting.horizon),
-                SCORES: lambda setting: SafeGaussianLeafCompletion(
+                Kind.LISTED: lambda setting: SafeLeafCompletion(
+                    setting.problem, seed=setting.seed, horizon=setting.horizon
+                ),
+                Kind.SCORES: lambda setting: SafeGaussianLeafCompletion(
                     setting.problem, seed=setting.seed, horizon=setting.horizon
                 ),
             },
         ),
-        Kinds("elimination", {SETS: _elimination}),
-        Kinds("certified", {SETS: lambda setting: Certified(setting.problem)}),
-        Kinds("thrifty", {SETS: lambda setting: Thrifty(setting.problem, horizon=setting.horizon)}),
+        Kinds("elimination", {Kind.SETS: _elimination}),
+        Kinds("certified", {Kind.SETS: lambda setting: Certified(setting.problem)}),
+        Kinds("thrifty", {Kind.SETS: lambda setting: Thrifty(setting.problem, horizon=setting.horizon)}),
     )
 }
 """Every agent by name."""

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proband.errors import ProblemError
-from proband.vocabulary import FloatArray, IntArray, Pooling, Test
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Test
 
 STOP = "stop"
 """The only decision of an entropy problem."""
@@ -40,6 +40,7 @@ class Entropy:
 
     scale: float = 1.0
 
+    kind = Kind.SETS
     pooling = Pooling.SUM
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import ProblemError
-from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Pooling, Test, outcome_codes
+from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Kind, Pooling, Test, outcome_codes
 
 RewardFunction = Callable[[FloatArray, int], ArrayLike]
 
@@ -46,6 +46,7 @@ class Table:
     targets: tuple[str, ...]
     utilities: FloatArray
 
+    kind = Kind.LISTED
     pooling = Pooling.SUM
 
     def __init__(self, targets: Sequence[str], utilities: ArrayLike) -> None:
@@ -105,6 +106,7 @@ class Match:
     proband.vocabulary.outcome_codes : how outcome vectors are numbered.
     """
 
+    kind = Kind.LISTED
     pooling = Pooling.MAXIMUM
 
     def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
@@ -145,6 +147,7 @@ class Function:
 
     function: RewardFunction
 
+    kind = Kind.LISTED
     pooling = Pooling.SUM
 
     def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
@@ -193,6 +196,7 @@ class Unstated:
 
     of: str = "Function"
 
+    kind = Kind.LISTED
     pooling = Pooling.SUM
 
     def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:

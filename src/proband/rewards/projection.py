@@ -35,7 +35,7 @@ import numpy as np
 from proband.errors import ProblemError, shown
 from proband.piecewise import PiecewiseLinear
 from proband.texts import check_plain
-from proband.vocabulary import FloatArray, IntArray, Pooling, Test
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Test
 
 MOST_SCORES = 2
 
@@ -135,6 +135,7 @@ class Projection:
     scores: tuple[Score, ...]
     pieces: tuple[Piece, ...]
 
+    kind = Kind.SCORES
     pooling = Pooling.SUM
 
     def __init__(self, scores: Sequence[Score], pieces: Sequence[Piece]) -> None:
