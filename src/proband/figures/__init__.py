@@ -2,6 +2,7 @@
 
 from proband.figures.canvas import can_draw, save_figure
 from proband.figures.demo import DemoCurves, draw_demo
+from proband.figures.plans import draw_plan
 from proband.figures.regions import draw_regions
 from proband.figures.regret import Curve, Words, draw_mean, draw_regret, draw_sweep
 from proband.figures.sets import draw_chosen, draw_map, draw_sizes
@@ -17,6 +18,7 @@ __all__ = [
     "draw_demo",
     "draw_map",
     "draw_mean",
+    "draw_plan",
     "draw_regions",
     "draw_regret",
     "draw_sizes",
