@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.distributions import Discrete, Gaussian
-from proband.piecewise import PiecewiseLinear
-from proband.piecewise_plane import PiecewisePlane
+from proband.piecewise import PiecewiseLinear, PiecewisePlane
 from proband.policies.beliefs import Beliefs
 from proband.policies.deciding import Decider
 from proband.problem import Problem

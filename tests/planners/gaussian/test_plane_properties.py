@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from proband.errors import PlanError, ProblemError, StateError, TooLargeError
-from proband.piecewise_plane import PiecewisePlane
+from proband.piecewise import PiecewisePlane
 from proband.planners.gaussian.plane import Plane, PlaneSolution, Refinement, solve_plane
-from proband.planners.gaussian.plane_induction import Induction, Rule, Sets
-from proband.planners.gaussian.plane_instance import standardise
+from proband.planners.gaussian.plane.induction import Induction, Rule, Sets
+from proband.planners.gaussian.plane.instance import standardise
 
 BOTH = PiecewisePlane(([-0.2], [-0.3]), [[[-1.0, -1.0], [-1.0, 1.0]], np.zeros((2, 2))], np.zeros((2, 2, 2, 2)))
 COVARIANCE = np.array([[1.0, 0.5, 0.2], [0.5, 1.5, -0.3], [0.2, -0.3, 0.8]])

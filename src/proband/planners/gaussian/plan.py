@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from proband.distributions import Gaussian
 from proband.errors import PlanError, StateError
 from proband.piecewise import PiecewiseLinear
+from proband.planners.gaussian.line.solution import LineSolution
 from proband.planners.gaussian.plane import PlaneSolution
-from proband.planners.gaussian.solution import LineSolution
 from proband.planners.options import Options
 from proband.planners.plans import Explanation, Plan
 from proband.policies import ProjectionDecider

@@ -6,11 +6,11 @@ from proband.distributions import Gaussian
 from proband.errors import PlanError
 from proband.piecewise import PiecewiseLinear
 from proband.planners.arrays import prices_of
-from proband.planners.gaussian.line import Line
+from proband.planners.gaussian.line.problem import Line
+from proband.planners.gaussian.line.solution import LineSolution
+from proband.planners.gaussian.line.solve import solve_line
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.planners.gaussian.plane import Plane, PlaneSolution, solve_plane
-from proband.planners.gaussian.solution import LineSolution
-from proband.planners.gaussian.solve import solve_line
 from proband.planners.options import Options
 from proband.policies.deciding_measured import reward_function
 from proband.problem import Problem

@@ -1,7 +1,7 @@
 """The Gaussian planner for a reward of two linear combinations: one grid after another, each twice as fine.
 
 States are (tested set O, posterior mean m ∈ R² of z). On one grid all sets are solved, largest first
-(:mod:`~proband.planners.gaussian.plane_induction`). Kinks of the value are curves here, which no grid follows; so the
+(:mod:`~proband.planners.gaussian.plane.induction`). Kinks of the value are curves here, which no grid follows; so the
 grid is refined until what every first test loses changes by less than a share of the tolerance. The reported error is
 the last such change, times a safety factor, and what sums over the first outcome change when they are half as fine:
 two grids may agree by accident. It covered the truth (a much finer grid) on some hundreds of random instances, and is
@@ -18,16 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from proband.errors import PlanError, TooLargeError
-from proband.piecewise_plane import expect_many
-from proband.planners.gaussian.plane_induction import Induction, Rule, Sets
-from proband.planners.gaussian.plane_instance import Instance, standardise
-from proband.planners.gaussian.plane_problem import Plane
-from proband.planners.gaussian.plane_solution import PlaneSolution
+from proband.piecewise.plane_kernel import expect_many
+from proband.planners.gaussian.plane.induction import Induction, Rule, Sets
+from proband.planners.gaussian.plane.instance import Instance, standardise
+from proband.planners.gaussian.plane.problem import Plane
+from proband.planners.gaussian.plane.solution import PlaneSolution
 from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Standing
 from proband.vocabulary import FloatArray
-
-__all__ = ["Plane", "PlaneSolution", "Refinement", "solve_plane"]
 
 RELATIVE_TOLERANCE = 1e-3
 WIDEST = 1.0
@@ -93,7 +91,7 @@ def solve_plane(
     --------
     A part is good if two dimensions are both above 0; each has a test of its own.
 
-    >>> from proband.piecewise_plane import PiecewisePlane
+    >>> from proband.piecewise import PiecewisePlane
     >>> reward = PiecewisePlane(
     ...     ([0.0], [0.0]), [[[-1.0, -1.0], [-1.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]], np.zeros((2, 2, 2, 2))
     ... )

@@ -18,14 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.gaussian.basis_kernel import N, copy_row, resample
 from proband.planners.gaussian.compiling import kernel
 from proband.planners.gaussian.conditioning_kernel import condition
-from proband.planners.gaussian.expectation_kernel import NOT_YET
-from proband.planners.gaussian.instance import Instance
-from proband.planners.gaussian.intervals_kernel import active_intervals, cut_interval
-from proband.planners.gaussian.joining_kernel import copy_panels, join_panels
-from proband.planners.gaussian.panels import (
+from proband.planners.gaussian.line.basis_kernel import N, copy_row, resample
+from proband.planners.gaussian.line.expectation_kernel import NOT_YET
+from proband.planners.gaussian.line.instance import Instance
+from proband.planners.gaussian.line.intervals_kernel import active_intervals, cut_interval
+from proband.planners.gaussian.line.joining_kernel import copy_panels, join_panels
+from proband.planners.gaussian.line.sampling_kernel import is_resolved, sample_panel
+from proband.planners.gaussian.line.switches_kernel import split_panel
+from proband.planners.gaussian.line.tables import (
     Edges,
     Functions,
     Level,
@@ -37,8 +39,6 @@ from proband.planners.gaussian.panels import (
     new_panels,
     new_pieces,
 )
-from proband.planners.gaussian.sampling_kernel import is_resolved, sample_panel
-from proband.planners.gaussian.switches_kernel import split_panel
 from proband.vocabulary import FloatArray, IntArray
 
 NARROWEST = 1e-10

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from proband.planners.gaussian.basis_kernel import NODES, N, at, copy_row, series, tail_of
 from proband.planners.gaussian.compiling import kernel
-from proband.planners.gaussian.panels import Panels
+from proband.planners.gaussian.line.basis_kernel import NODES, N, at, copy_row, series, tail_of
+from proband.planners.gaussian.line.tables import Panels
 from proband.vocabulary import FloatArray
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from proband.piecewise import PiecewiseLinear
 from proband.planners.gaussian.conditioning_kernel import ROUNDING, project_all
-from proband.planners.gaussian.line import Line
+from proband.planners.gaussian.line.problem import Line
 from proband.vocabulary import FloatArray, IntArray
 
 NO_SPREAD = 1e-14

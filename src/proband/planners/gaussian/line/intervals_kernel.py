@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from proband.piecewise import expect, normal_density, normal_tail
+from proband.piecewise.line_kernel import expect, normal_density, normal_tail
 from proband.planners.gaussian.compiling import kernel
 from proband.vocabulary import FloatArray
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.gaussian.basis_kernel import CELLS, N
 from proband.planners.gaussian.compiling import kernel
+from proband.planners.gaussian.line.basis_kernel import CELLS, N
 from proband.vocabulary import FloatArray, IntArray
 
 MOST_CLUSTERS = 256

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.planners.gaussian.compiling import kernel
-from proband.planners.gaussian.plane_tables import Table
+from proband.planners.gaussian.plane.tables import Table
 from proband.vocabulary import FloatArray
 
 LEGENDRE_NODES, LEGENDRE_WEIGHTS = (np.ascontiguousarray(part) for part in np.polynomial.legendre.leggauss(5))

@@ -1,6 +1,6 @@
 """The induction for two scores on one grid: the losses of all sets of tests, largest sets first.
 
-With the losses r_O against perfect information (:mod:`~proband.planners.gaussian.plane_instance`), sets of one size
+With the losses r_O against perfect information (:mod:`~proband.planners.gaussian.plane.instance`), sets of one size
 depend on those with one test more only, and are solved side by side by all cores.
 """
 
@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.piecewise_plane import expect_many
-from proband.planners.gaussian.plane_instance import Instance, condition_on_sets
-from proband.planners.gaussian.plane_kernel import expect_losses, nodes_along
-from proband.planners.gaussian.plane_tables import (
+from proband.piecewise.plane_kernel import expect_many
+from proband.planners.gaussian.plane.expectation_kernel import expect_losses, nodes_along
+from proband.planners.gaussian.plane.instance import Instance, condition_on_sets
+from proband.planners.gaussian.plane.tables import (
     P,
     Table,
     axis,

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 
 from proband.errors import StateError
 from proband.piecewise import PiecewiseLinear
-from proband.planners.gaussian.basis_kernel import N
 from proband.planners.gaussian.conditioning_kernel import condition_many
-from proband.planners.gaussian.instance import Instance, Units
-from proband.planners.gaussian.line import Line
-from proband.planners.gaussian.panels import Level, Settings
-from proband.planners.gaussian.solution_kernel import loss_after, read
+from proband.planners.gaussian.line.basis_kernel import N
+from proband.planners.gaussian.line.instance import Instance, Units
+from proband.planners.gaussian.line.problem import Line
+from proband.planners.gaussian.line.solution_kernel import loss_after, read
+from proband.planners.gaussian.line.tables import Level, Settings
 from proband.vocabulary import FloatArray, IntArray
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import StateError
-from proband.piecewise_plane import expect_many
-from proband.planners.gaussian.plane_induction import Induction
-from proband.planners.gaussian.plane_problem import Plane
+from proband.piecewise.plane_kernel import expect_many
+from proband.planners.gaussian.plane.induction import Induction
+from proband.planners.gaussian.plane.problem import Plane
 from proband.vocabulary import FloatArray, IntArray
 
 TIE = 1e-9

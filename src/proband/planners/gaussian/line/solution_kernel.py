@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.gaussian.basis_kernel import N
 from proband.planners.gaussian.compiling import kernel
-from proband.planners.gaussian.expectation_kernel import from_neighbours, panel_at, value_at
-from proband.planners.gaussian.panels import Level, Settings, child_panels
+from proband.planners.gaussian.line.basis_kernel import N
+from proband.planners.gaussian.line.expectation_kernel import from_neighbours, panel_at, value_at
+from proband.planners.gaussian.line.tables import Level, Settings, child_panels
 from proband.vocabulary import FloatArray, IntArray
 
 

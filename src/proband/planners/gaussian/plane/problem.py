@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.piecewise_plane import PiecewisePlane
+from proband.piecewise import PiecewisePlane
 from proband.planners.gaussian.pool import Pool, check_array
 from proband.vocabulary import FloatArray
 

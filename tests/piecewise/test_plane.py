@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import integrate, special
 
 from proband.errors import ProblemError
-from proband.piecewise import PiecewiseLinear
-from proband.piecewise_plane import PiecewisePlane, bivariate_normal, owens_t
+from proband.piecewise import PiecewiseLinear, PiecewisePlane
+from proband.piecewise.plane_kernel import bivariate_normal, owens_t
 from proband.vocabulary import FloatArray
 
 GOOD = PiecewisePlane(([0.0], [0.0]), [[[-1.0, -1.0], [-1.0, 1.0]], np.zeros((2, 2))], np.zeros((2, 2, 2, 2)))

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proband.piecewise import PiecewiseLinear
-from proband.piecewise_plane.kernel import Surfaces
+from proband.piecewise.line import PiecewiseLinear
+from proband.piecewise.plane_kernel import Surfaces
 from proband.vocabulary import FloatArray
 
 TIED = 1e-12

@@ -1,6 +1,6 @@
 """Gaussian expectations of functions that are affine on pieces of the plane, compiled: sums over their creases.
 
-The formulas are those of :mod:`proband.piecewise_plane`.
+The formulas are those of :mod:`proband.piecewise.plane`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from proband.piecewise import normal_density, normal_tail
+from proband.piecewise.line_kernel import normal_density, normal_tail
 from proband.vocabulary import FloatArray, IntArray
 
 NODES = 0.5 + 0.5 * np.polynomial.legendre.leggauss(16)[0]

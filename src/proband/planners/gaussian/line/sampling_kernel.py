@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from proband.piecewise import expect
-from proband.planners.gaussian.basis_kernel import (
+from proband.piecewise.line_kernel import expect
+from proband.planners.gaussian.compiling import kernel
+from proband.planners.gaussian.line.basis_kernel import (
     CELLS,
     NODES,
     SAG,
@@ -25,10 +26,9 @@ from proband.planners.gaussian.basis_kernel import (
     series,
     tail_of,
 )
-from proband.planners.gaussian.compiling import kernel
-from proband.planners.gaussian.expectation_kernel import LOCALLY, NOT_YET, from_clusters, locally, make_clusters
-from proband.planners.gaussian.instance import Instance
-from proband.planners.gaussian.panels import Edges, Functions, Level, Panels, Settings, child_panels
+from proband.planners.gaussian.line.expectation_kernel import LOCALLY, NOT_YET, from_clusters, locally, make_clusters
+from proband.planners.gaussian.line.instance import Instance
+from proband.planners.gaussian.line.tables import Edges, Functions, Level, Panels, Settings, child_panels
 from proband.vocabulary import FloatArray
 
 ULP = 5e-16

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.gaussian.basis_kernel import CARDINAL, NODES, WEIGHTS, N, at, at_places, resample, series
 from proband.planners.gaussian.compiling import exponential, kernel, summing_kernel
-from proband.planners.gaussian.panels import MOST_CLUSTERS, Edges, Panels
+from proband.planners.gaussian.line.basis_kernel import CARDINAL, NODES, WEIGHTS, N, at, at_places, resample, series
+from proband.planners.gaussian.line.tables import MOST_CLUSTERS, Edges, Panels
 from proband.vocabulary import FloatArray
 
 NORMALISATION = 1 / math.sqrt(2 * math.pi)

@@ -3,8 +3,8 @@
 Functions are numbered in the order of preference (decisions, then tests), and ties within a small amount go to the
 first: exact ties would otherwise split panels for ever. Winners are found on a grid. A cell between two grid points is
 done when no other function can win inside it, by the bound on curvatures of
-:mod:`~proband.planners.gaussian.basis_kernel`; it is halved otherwise, so that a function which wins only *between*
-samples is found.
+:mod:`~proband.planners.gaussian.line.basis_kernel`; it is halved otherwise, so that a function which wins only
+*between* samples is found.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.gaussian.basis_kernel import ANGLE, CELLS, SAG, at, curvature_between
 from proband.planners.gaussian.compiling import kernel
-from proband.planners.gaussian.panels import Functions, Pieces
+from proband.planners.gaussian.line.basis_kernel import ANGLE, CELLS, SAG, at, curvature_between
+from proband.planners.gaussian.line.tables import Functions, Pieces
 from proband.vocabulary import FloatArray, IntArray
 
 NARROW = 1e-9

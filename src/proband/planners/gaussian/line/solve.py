@@ -1,9 +1,9 @@
 """The Gaussian planner for a reward of one linear combination: all sets of tests, largest first.
 
 States are (tested set O, posterior mean m of z). With the losses r_O against perfect information
-(:mod:`~proband.planners.gaussian.instance`), sets of one size depend on those with one test more only, and are solved
-side by side by all cores. A tolerance ε is shared out: with L sizes of sets beside the empty one, each set may add
-ε/(L + 2) of its own, the last share being for what is known on arrival.
+(:mod:`~proband.planners.gaussian.line.instance`), sets of one size depend on those with one test more only, and are
+solved side by side by all cores. A tolerance ε is shared out: with L sizes of sets beside the empty one, each set may
+add ε/(L + 2) of its own, the last share being for what is known on arrival.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from proband.errors import PlanError, TooLargeError
-from proband.planners.gaussian.basis_kernel import N
-from proband.planners.gaussian.induction_kernel import solve_sets
-from proband.planners.gaussian.instance import Instance, standardise
-from proband.planners.gaussian.line import Line
-from proband.planners.gaussian.panels import Level, Panels, Settings
-from proband.planners.gaussian.solution import LineSolution
+from proband.planners.gaussian.line.basis_kernel import N
+from proband.planners.gaussian.line.induction_kernel import solve_sets
+from proband.planners.gaussian.line.instance import Instance, standardise
+from proband.planners.gaussian.line.problem import Line
+from proband.planners.gaussian.line.solution import LineSolution
+from proband.planners.gaussian.line.tables import Level, Panels, Settings
 from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Standing
 from proband.vocabulary import FloatArray, IntArray

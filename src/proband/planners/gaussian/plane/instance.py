@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from proband.piecewise_plane import Surfaces
+from proband.piecewise.plane_kernel import Surfaces
 from proband.planners.gaussian.compiling import kernel
 from proband.planners.gaussian.conditioning_kernel import ROUNDING, SINGULAR, inner, project_all
-from proband.planners.gaussian.plane_problem import Plane
+from proband.planners.gaussian.plane.problem import Plane
 from proband.vocabulary import FloatArray, IntArray
 
 NO_SPREAD = 1e-15
