@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike
 from proband import problem_files
 from proband.errors import ProblemError, StateError, UnknownNameError
 from proband.rewards import Function, RewardFunction
+from proband.rewards.files import reward_to_dict
 from proband.texts import check_plain
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Reward, Test, as_states, outcome_rows
 
@@ -82,16 +83,16 @@ class Problem:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a problem file (TOML); see ``docs/problem-files.md`` for the schema."""
-        return cls._of(problem_files.read(path))
+        return cls.from_dict(problem_files.read(path), source=str(path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a problem file (TOML) that loads back to an equal problem."""
-        problem_files.write(path, self._fields())
+        problem_files.write(path, self.to_dict())
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], *, source: str = "problem") -> Self:
         """Build a problem from the structure of a problem file; `source` begins every message."""
-        return cls._of(problem_files.from_dict(content, source=source))
+        return cls(**problem_files.arguments(content, source=source))
 
     def to_dict(self, *, unstated: bool = False) -> dict[str, Any]:
         """Return the structure of a problem file as JSON values; None stands for a limit that is not there.
@@ -109,14 +110,14 @@ class Problem:
         >>> problem.to_dict()["reward"], Problem.from_dict(problem.to_dict()) == problem
         ({'kind': 'entropy', 'scale': 2.0}, True)
         """
-        return problem_files.to_dict(self._fields(), unstated=unstated)
-
-    def _fields(self) -> problem_files.Fields:
-        return problem_files.Fields(self.tests, self.decisions, self.reward, name=self.name, unit=self.unit)
-
-    @classmethod
-    def _of(cls, fields: problem_files.Fields) -> Self:
-        return cls(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
+        return {
+            "schema": problem_files.SCHEMA,
+            "name": self.name,
+            "unit": self.unit,
+            **({"decisions": list(self.decisions)} if self.decisions else {}),
+            "tests": [problem_files.test_to_dict(test) for test in self.tests],
+            "reward": reward_to_dict(self.reward, self.tests, self.decisions, unstated=unstated),
+        }
 
     @property
     def d(self) -> int:

@@ -17,22 +17,21 @@ from rich.table import Table
 from rich.text import Text
 
 from proband.planners import Evaluation
-from proband.planners.options import Progress, Standing
+from proband.planners.progress import Progress, Report
 from proband.problem import Problem
 from proband.texts import escaped
 
 
 @contextmanager
-def search_progress() -> Iterator[Progress]:
+def search_progress() -> Iterator[Report]:
     """Show how far a search has come, on standard error, once it takes longer than two seconds."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     bar = Progressbar(*columns, console=Console(stderr=True), transient=True)
     line = bar.add_task("searching")
 
-    def show(standing: Standing) -> None:
-        if standing.seconds > 2:
-            gap = standing.bound - standing.value
-            bar.update(line, description=f"value {standing.value:.5g}, bound {standing.bound:.5g}, gap {gap:.3g}")
+    def show(progress: Progress) -> None:
+        if progress.seconds > 2:
+            bar.update(line, description=str(progress))
             bar.start()
 
     try:

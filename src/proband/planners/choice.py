@@ -14,8 +14,9 @@ from proband.planners.gpu import free_gpu_memory, needed_gpu_memory, plan_gpu
 from proband.planners.greedy import plan_gain, plan_lookahead, plan_myopic
 from proband.planners.layout import layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
-from proband.planners.options import Options, Progress
+from proband.planners.options import Options
 from proband.planners.plans import Plan
+from proband.planners.progress import Report
 from proband.planners.sparse import plan_sparse
 from proband.planners.subset.planner import plan_subset
 from proband.problem import Problem
@@ -55,7 +56,7 @@ def plan(
     memory_limit: float | None = None,
     steps: int = 2,
     tolerance: float | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> DiscretePlan: ...
 
 
@@ -72,7 +73,7 @@ def plan(
     memory_limit: float | None = None,
     steps: int = 2,
     tolerance: float | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Plan: ...
 
 
@@ -88,7 +89,7 @@ def plan(
     memory_limit: float | None = None,
     steps: int = 2,
     tolerance: float | None = None,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> Plan:
     """Return the best policy for a problem and a law.
 
@@ -111,7 +112,8 @@ def plan(
         By how much the value of a Gaussian plan may be off, in units of the reward; by default a millionth of its range
         for one score, a thousandth for two. For a set the gap at which the search ends; by default 1e-9.
     progress : callable, optional
-        Called with a :class:`~proband.planners.options.Standing` during a search.
+        Called with a :class:`~proband.planners.progress.Progress` now and then; a search that is answered False ends
+        with the best plan so far.
 
     Examples
     --------

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from proband.errors import PlanError
 
-Progress = Callable[["Standing"], None]
+Progress = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Options:
         In units of the reward: by how much the value of a Gaussian plan may be off for numerical reasons, or the gap at
         which the search for a set ends.
     progress : callable, optional
-        Called with a :class:`Standing` now and then during a search.
+        Called with a :class:`~proband.planners.progress.Progress` now and then; a search that is answered False ends.
     """
 
     max_tests: int | None = None

@@ -12,7 +12,7 @@ from proband.texts import check_plain
 
 NUMBER = (int, float)
 
-Kinds = Mapping[str, type | tuple[type, ...]]
+FieldTypes = Mapping[str, type | tuple[type, ...]]
 
 _TYPE_NAMES = {int: "a whole number", str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 
@@ -44,7 +44,7 @@ def check_fields(
     source: str,
     key: str,
     given: Mapping[str, Any],
-    known: Kinds,
+    known: FieldTypes,
     *,
     required: Sequence[str],
 ) -> None:
