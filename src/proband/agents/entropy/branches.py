@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.agents.entropy.costs import Flags, SetCosts
 from proband.agents.entropy.lattice import Lattice
 from proband.agents.entropy.lattice_kernel import log_determinants
 from proband.agents.entropy.rules import LOG_TWO_PI_E
 from proband.agents.entropy.scatter import Scatter
 from proband.agents.entropy.widths import Looks, log_rivals, pair_widths
+from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray, IntArray
 
 Key = tuple[int, ...]
@@ -92,7 +92,7 @@ class Chains:
     ----------
     lattice : Lattice
     branches : Branches
-    costs : SetCosts
+    costs : Prices
     scale : float
         λ.
     looks : Looks
@@ -103,7 +103,7 @@ class Chains:
 
     lattice: Lattice
     branches: Branches
-    costs: SetCosts
+    costs: Prices
     scale: float
     looks: Looks
     log_delta: float

@@ -26,12 +26,12 @@ from numpy.typing import ArrayLike
 from proband.agents.agent import FOREVER
 from proband.agents.entropy.branches import Branches, Chains
 from proband.agents.entropy.certificate import Certificate
-from proband.agents.entropy.costs import Flags
 from proband.agents.entropy.lattice import Lattice
 from proband.agents.entropy.rivals import Rivals
 from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive, checked_share
 from proband.agents.entropy.rules import Rules
 from proband.agents.entropy.widths import Event, Looks
+from proband.prices import Flags
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 

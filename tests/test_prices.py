@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from proband import Problem, Test
-from proband.agents.entropy.costs import SetCosts
-from proband.errors import AgentError
-from proband.rewards import Match
+from proband.prices import as_bits
+from proband.rewards import Entropy
 
 D = 6
 
 
 @pytest.fixture(params=range(12))
-def problem(request: pytest.FixtureRequest, make_problem: Callable[..., Problem]) -> Problem:
+def problem(request: pytest.FixtureRequest) -> Problem:
     rng = np.random.default_rng(request.param)
     costs = rng.uniform(0, 3, size=D)
     kinds = [None, "van", "boat"]
     groups = [kinds[rng.integers(3)] for _ in range(D)]
-    return make_problem(costs, groups=[g and (g, c * rng.random()) for g, c in zip(groups, costs, strict=True)])
+    tests = [
+        Test(f"site {i}", c, outcomes=None, group=g, group_cost=g and c * rng.random())
+        for i, (g, c) in enumerate(zip(groups, costs, strict=True))
+    ]
+    return Problem(tests, ["stop"], Entropy())
 
 
 def paid(problem: Problem, order: Sequence[int]) -> float:
@@ -42,7 +45,7 @@ def subsets(tests: Sequence[int]) -> list[list[int]]:
 
 
 def test_a_set_costs_what_its_cheapest_order_costs(problem: Problem) -> None:
-    costs = SetCosts(problem)
+    costs = problem.prices
     for tests in subsets(range(5)):
         assert costs.of(tests) == pytest.approx(cheapest(problem, tests), abs=1e-12)
         order = [i for i in problem.cheapest_order if i in tests]
@@ -50,14 +53,14 @@ def test_a_set_costs_what_its_cheapest_order_costs(problem: Problem) -> None:
 
 
 def test_all_subsets_at_once(problem: Problem) -> None:
-    costs = SetCosts(problem)
+    costs = problem.prices
     for base, free in ([[], range(D)], [[1, 4], [0, 2, 5]], [[0], []]):
         expected = [costs.of([*base, *more]) for more in subsets(list(free))]
         assert costs.of_all(base, free) == pytest.approx(expected, abs=1e-12)
 
 
 def test_bounds_on_the_rise_are_reached(problem: Problem) -> None:
-    costs, inside, possible = SetCosts(problem), [2], [0, 1, 2, 4]
+    costs, inside, possible = problem.prices, [2], [0, 1, 2, 4]
     flags = np.isin(np.arange(D), inside), np.isin(np.arange(D), possible)
     least, most = costs.bounds(*flags)
     for i in range(D):
@@ -68,7 +71,7 @@ def test_bounds_on_the_rise_are_reached(problem: Problem) -> None:
 
 
 def test_exchanges(problem: Problem) -> None:
-    costs, inside, others = SetCosts(problem), [0, 2, 3], [1, 4, 5]
+    costs, inside, others = problem.prices, [0, 2, 3], [1, 4, 5]
     found = costs.exchanges(inside, others)
     for n, i in enumerate(others):
         for m, j in enumerate(inside):
@@ -76,6 +79,11 @@ def test_exchanges(problem: Problem) -> None:
             assert found[n, m] == pytest.approx(costs.of(exchanged) - costs.of(inside), abs=1e-12)
 
 
-def test_another_reward_is_refused() -> None:
-    with pytest.raises(AgentError, match="the reward is Match; this agent is for maximum-entropy sampling"):
-        SetCosts(Problem([Test("crack", 1.0)], (), Match()))
+def test_what_is_run_lowers_the_prices_of_its_peers(problem: Problem) -> None:
+    prices = problem.prices
+    done = np.array([[bool(number >> i & 1) for i in range(D)] for number in range(1 << D)])
+    opened = (done[:, None, :] & prices.peers).any(axis=2)
+    assert (prices.after(done) == np.where(opened, *prices.both[::-1])).all()
+    assert [sum(1 << int(j) for j in problem.peers(i)) for i in range(D)] == as_bits(prices.peers).tolist()
+    some = np.array([1, 2, 5])
+    assert (prices.only(some).peers == prices.peers[np.ix_(some, some)]).all()
