@@ -18,7 +18,7 @@ import numpy as np
 
 from proband.agents.agent import FOREVER
 from proband.agents.entropy.costs import SetCosts
-from proband.agents.entropy.normality import Normality, check_normality
+from proband.agents.entropy.learning.normality import Normality, check_normality
 from proband.errors import AgentError
 from proband.policies import FixedSet
 from proband.problem import Problem

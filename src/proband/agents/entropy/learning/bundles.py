@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E
 from proband.agents.entropy.costs import SetCosts
-from proband.agents.entropy.rules import LOG_TWO_PI_E
 from proband.vocabulary import FloatArray
 
 

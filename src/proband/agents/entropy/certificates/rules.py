@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.agents.entropy.certificates.widths import Looks, log_chi_square_above, log_chi_square_below
 from proband.agents.entropy.costs import Flags, SetCosts
-from proband.agents.entropy.scatter import Scatter
-from proband.agents.entropy.widths import Looks, log_chi_square_above, log_chi_square_below
+from proband.agents.entropy.learning.scatter import Scatter
 from proband.vocabulary import FloatArray
 
 LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
