@@ -11,7 +11,7 @@ import pytest
 
 from proband import Problem, Records
 from proband.agents.entropy import Thrifty
-from proband.agents.entropy.blocks import closed_blocks
+from proband.agents.entropy.learning.bundles import closed_blocks
 
 GROUPS = [None, ("van", 0.4), ("van", 0.5), ("van", 3.0), ("boat", 1.0)]
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from proband import Problem
-from proband.agents.entropy.branches import Branches, Chains
-from proband.agents.entropy.lattice import Lattice
-from proband.agents.entropy.lattice_kernel import log_determinants
-from proband.agents.entropy.rivals import Rivals
-from proband.agents.entropy.rules import LOG_TWO_PI_E, Rules, residuals, residuals_given
-from proband.agents.entropy.scatter import Scatter
-from proband.agents.entropy.widths import Event, Looks, pair_widths
+from proband.agents.entropy.certificates.branches import Branches, Chains
+from proband.agents.entropy.certificates.lattice import Lattice
+from proband.agents.entropy.certificates.lattice_kernel import log_determinants
+from proband.agents.entropy.certificates.rivals import Rivals
+from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E, Rules, residuals, residuals_given
+from proband.agents.entropy.certificates.widths import Event, Looks, pair_widths
+from proband.agents.entropy.learning.scatter import Scatter
 from proband.prices import Prices
 
 EVENT = Event(6, 60, 60, 60, math.log(0.01))

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from proband.agents.agent import FOREVER
-from proband.agents.entropy.normality import Normality, check_normality
+from proband.agents.entropy.learning.normality import Normality, check_normality
 from proband.errors import AgentError
 from proband.policies import FixedSet
 from proband.problem import Problem

@@ -1,7 +1,7 @@
 """The ignorable likelihood by coordinate ascent in the dual: one scalar root per partial observation.
 
 Give each partial observation its own variable q_o with the constraint q_o = p(o) = Σ_{x ∋ o} p(x) and the multiplier
-λ_o. The Lagrangian of F (:mod:`proband.estimators.em`),
+λ_o. The Lagrangian of F (:mod:`proband.estimators.listed.em`),
 
     Σ_x c(x) log p(x) + Σ_o n_o log q_o − Σ_x r(x) p(x) − Σ_o λ_o (q_o − p(o)),
 
@@ -34,9 +34,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from proband.estimators import dual_kernel, em_kernel
-from proband.estimators.cells import NEGLIGIBLE, Cells, Fit, multiplier_sums, observed_mass
-from proband.estimators.em import EM_LIMIT
+from proband.estimators.listed import dual_kernel, em_kernel
+from proband.estimators.listed.cells import NEGLIGIBLE, Cells, Fit, multiplier_sums, observed_mass
+from proband.estimators.listed.em import EM_LIMIT
 from proband.vocabulary import FloatArray
 
 SWEEP_LIMIT = 20_000
@@ -58,11 +58,11 @@ PROXIMAL_WEIGHT = 0.02
 def solve_dual(
     cells: Cells, mass: FloatArray, rate: FloatArray, *, start: Fit | None = None, tolerance: float = 1e-10
 ) -> Fit:
-    """Maximise F by dual coordinate ascent; parameters as for :func:`~proband.estimators.em.solve_em`.
+    """Maximise F by dual coordinate ascent; parameters as for :func:`~proband.estimators.listed.em.solve_em`.
 
     Examples
     --------
-    >>> from proband.estimators.agreement import ProductAgreement
+    >>> from proband.estimators.listed.agreement import ProductAgreement
     >>> agreement = ProductAgreement(np.array([2, 2]))
     >>> agreement.extend(np.array([[0, np.nan]]))
     >>> own = np.array([1.0, 3.0, 2.0, 2.0])

@@ -31,8 +31,8 @@ import math
 import numpy as np
 
 from proband.distributions import Gaussian
-from proband.estimators import gaussian_kernel
-from proband.estimators.gaussian_em import GaussianFit, Standardised, conditional
+from proband.estimators.gaussian import kernel as gaussian_kernel
+from proband.estimators.gaussian.em import GaussianFit, Standardised, conditional
 from proband.vocabulary import FloatArray, IntArray
 
 FEWEST_SWEEPS = 10

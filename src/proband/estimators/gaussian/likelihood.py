@@ -4,7 +4,7 @@
 an estimated mean; that is a covariance only where the mean is zero, so here it is centred. Right for subjects on whom
 every test was run whatever it showed.
 
-*Likelihood*: EM on all rows, complete or not (:mod:`proband.estimators.gaussian_em`). Right wherever tests were
+*Likelihood*: EM on all rows, complete or not (:mod:`proband.estimators.gaussian.em`). Right wherever tests were
 skipped by what had been seen, as policies do.
 
 *Shrinkage* moves the estimate towards independent tests, Σ ← (1 − ρ) Σ + ρ diag(Σ). The mean squared error of the
@@ -26,9 +26,9 @@ from numpy.typing import ArrayLike
 from proband.distributions import Gaussian
 from proband.distributions.gaussian import SINGULAR
 from proband.errors import DistributionError
-from proband.estimators.gaussian_draws import posterior_laws
-from proband.estimators.gaussian_em import GaussianFit, Standardised, fit_gaussian, standardise
-from proband.estimators.gaussian_patterns import Pattern, Patterns
+from proband.estimators.gaussian.draws import posterior_laws
+from proband.estimators.gaussian.em import GaussianFit, Standardised, fit_gaussian, standardise
+from proband.estimators.gaussian.patterns import Pattern, Patterns
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, Records
 
@@ -106,7 +106,7 @@ class GaussianLikelihood:
     Notes
     -----
     The estimate is a function of the statistics alone: every fit starts from independent tests. What the data do not
-    tell is settled by the rules of :mod:`proband.estimators.gaussian_em`.
+    tell is settled by the rules of :mod:`proband.estimators.gaussian.em`.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class GaussianLikelihood:
         return sum(_log_density(law, pattern) for pattern in self.patterns)
 
     def draws(self, rng: np.random.Generator, n: int, *, sweeps: int | None = None) -> list[Gaussian]:
-        """Draw n laws from the posterior (:mod:`proband.estimators.gaussian_draws`); shrinkage plays no part in it.
+        """Draw n laws from the posterior (:mod:`proband.estimators.gaussian.draws`); shrinkage plays no part in it.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from proband.errors import DistributionError
 from proband.estimators.estimator import CountingEstimator
-from proband.estimators.supports import choose_support
+from proband.estimators.listed.supports import choose_support
 from proband.problem import Problem
 from proband.vocabulary import FloatArray
 

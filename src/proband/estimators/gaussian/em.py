@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.distributions import Gaussian
-from proband.estimators import gaussian_kernel
-from proband.estimators.gaussian_patterns import Pattern, Patterns, known_in
+from proband.estimators.gaussian import kernel as gaussian_kernel
+from proband.estimators.gaussian.patterns import Pattern, Patterns, known_in
 from proband.vocabulary import FloatArray, IntArray
 
 EM_LIMIT = 5_000

@@ -1,4 +1,4 @@
-"""Coordinate ascent in the dual, compiled; the derivation is in :mod:`proband.estimators.dual`."""
+"""Coordinate ascent in the dual, compiled; the derivation is in :mod:`proband.estimators.listed.dual`."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from proband.estimators import dual_kernel, gibbs_kernel
-from proband.estimators.cells import Cells, Fit
-from proband.estimators.dual import feasible
-from proband.estimators.priors import GammaMixture
+from proband.estimators.listed import dual_kernel, gibbs_kernel
+from proband.estimators.listed.cells import Cells, Fit
+from proband.estimators.listed.dual import feasible
+from proband.estimators.listed.priors import GammaMixture
 from proband.vocabulary import FloatArray
 
 DRAW_TOLERANCE = 1e-2

@@ -11,7 +11,7 @@ of what is observed. Under a fixed policy its maximiser is consistent for these,
 outcome vector is seen completely with positive probability. Where two tests are never run on the same subject nothing
 tells how they are related: laws with the same P(o) are equally likely, and the prior, or without one the start of the
 fit, decides. Counting complete or available cases is not consistent even where all is identified
-(:mod:`proband.estimators.available_cases`).
+(:mod:`proband.estimators.listed.available_cases`).
 
 With a Dirichlet(alpha) prior the estimate is the fixed point P(x) = (alpha(x) + E[n(x) | counts, P]) / (n + Σ alpha):
 EM with pseudo-counts. It is the posterior mode of Dirichlet(alpha + 1), and with complete records the posterior mean of
@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import DistributionError
-from proband.estimators.cells import Cells, Fit, Solver, multiplier_sums, observed_mass
-from proband.estimators.draws import posterior_draws
-from proband.estimators.dual import solve_dual
 from proband.estimators.estimator import CountingEstimator
-from proband.estimators.priors import Dirichlet, GammaMixture, Prior
-from proband.estimators.supports import SeenSupport, choose_support, count_cells
+from proband.estimators.listed.cells import Cells, Fit, Solver, multiplier_sums, observed_mass
+from proband.estimators.listed.draws import posterior_draws
+from proband.estimators.listed.dual import solve_dual
+from proband.estimators.listed.priors import Dirichlet, GammaMixture, Prior
+from proband.estimators.listed.supports import SeenSupport, choose_support, count_cells
 from proband.problem import Problem
 from proband.vocabulary import FloatArray
 
@@ -61,7 +61,7 @@ class Likelihood(CountingEstimator):
     prior : Prior, default Dirichlet(1)
         Pseudo-counts (``Dirichlet(0)`` for maximum likelihood) or :class:`EmpiricalBayes`.
     support : "product", "seen", array_like of shape (K, d), or None
-        Where mass may lie (:mod:`proband.estimators.supports`); by default the product space up to 2^20 outcome
+        Where mass may lie (:mod:`proband.estimators.listed.supports`); by default the product space up to 2^20 outcome
         vectors, the rows seen beyond.
     solver : Solver, default solve_dual
         :func:`solve_dual` or :func:`solve_em`.
@@ -190,7 +190,7 @@ class Likelihood(CountingEstimator):
         rng : numpy.random.Generator
         n : int
         sweeps : int, default 0
-            Gibbs sweeps after each perturbation (:mod:`proband.estimators.draws`): more exact, slower.
+            Gibbs sweeps after each perturbation (:mod:`proband.estimators.listed.draws`): more exact, slower.
         """
         if not self.prior.is_proper:
             raise DistributionError(

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import DistributionError, TooLargeError
-from proband.estimators.agreement import Agreement, ProductAgreement, RowAgreement
-from proband.estimators.cells import Cells
-from proband.estimators.observations import Observations
+from proband.estimators.listed.agreement import Agreement, ProductAgreement, RowAgreement
+from proband.estimators.listed.cells import Cells
+from proband.estimators.listed.observations import Observations
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, as_states, outcome_rows
 

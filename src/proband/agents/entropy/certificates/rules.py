@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.agents.entropy.scatter import Scatter
-from proband.agents.entropy.widths import Looks, log_chi_square_above, log_chi_square_below
+from proband.agents.entropy.certificates.widths import Looks, log_chi_square_above, log_chi_square_below
+from proband.agents.entropy.learning.scatter import Scatter
 from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray
 

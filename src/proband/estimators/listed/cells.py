@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from proband.estimators import cells_kernel
+from proband.estimators.listed import cells_kernel
 from proband.vocabulary import FloatArray, IntArray
 
 NEGLIGIBLE = 1e-13
@@ -70,7 +70,7 @@ class Fit:
 
 
 class Solver(Protocol):
-    """Maximise F (:mod:`proband.estimators.em`); from the last fit over the same observations where there is one."""
+    """Maximise F (:mod:`proband.estimators.listed.em`); from the last fit over the same observations, if any."""
 
     def __call__(
         self, cells: Cells, mass: FloatArray, rate: FloatArray, *, start: Fit | None = None, tolerance: float = 1e-10

@@ -1,7 +1,7 @@
 """Confidence widths of conditional variances and of differences of log-determinants, free of unknown constants.
 
-Let W be the scatter matrix of N degrees of freedom of Gaussian rows (:mod:`proband.agents.entropy.scatter`). For
-disjoint sets I and A of tests, with W_{A|I} = W_AA − W_AI W_II⁻¹ W_IA and Σ_{A|I} likewise,
+Let W be the scatter matrix of N degrees of freedom of Gaussian rows (:mod:`~proband.agents.entropy.learning.scatter`).
+For disjoint sets I and A of tests, with W_{A|I} = W_AA − W_AI W_II⁻¹ W_IA and Σ_{A|I} likewise,
 
     P_A = log det W_{A|I} − log det Σ_{A|I}  has the law of  Σ_{j < |A|} log χ²_{N − |I| − j}:
 

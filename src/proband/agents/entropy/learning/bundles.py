@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proband.agents.entropy.rules import LOG_TWO_PI_E
+from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E
 from proband.prices import Prices
 from proband.vocabulary import FloatArray
 

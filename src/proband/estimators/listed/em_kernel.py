@@ -1,4 +1,4 @@
-"""Expectation and maximisation over listed cells, compiled; the formulas are in :mod:`proband.estimators.em`."""
+"""Expectation and maximisation over listed cells, compiled; the formulas are in :mod:`proband.estimators.listed.em`."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.agents.entropy.lattice import Lattice
-from proband.agents.entropy.lattice_kernel import log_determinants
-from proband.agents.entropy.rules import LOG_TWO_PI_E
-from proband.agents.entropy.scatter import Scatter
-from proband.agents.entropy.widths import Looks, log_rivals, pair_widths
+from proband.agents.entropy.certificates.lattice import Lattice
+from proband.agents.entropy.certificates.lattice_kernel import log_determinants
+from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E
+from proband.agents.entropy.certificates.widths import Looks, log_rivals, pair_widths
+from proband.agents.entropy.learning.scatter import Scatter
 from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray, IntArray
 

@@ -21,9 +21,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from proband.agents.entropy.rules import LOG_TWO_PI_E
-from proband.agents.entropy.scatter import Scatter
-from proband.agents.entropy.widths import Event
+from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E
+from proband.agents.entropy.certificates.widths import Event
+from proband.agents.entropy.learning.scatter import Scatter
 from proband.errors import DistributionError
 from proband.planners.subset import improve, solve_subset
 from proband.prices import Flags, Prices

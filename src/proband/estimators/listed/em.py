@@ -12,16 +12,16 @@ linear term stands for the constraint. One step allots each partial count to its
 
 Two steps give a direction and a curvature; the squared extrapolation of Varadhan and Roland (2008), taken in log p
 and followed by one step, is kept only where F is no lower than after the plain steps: F never decreases. EM is the
-yardstick; where complete observations are few among many partial ones it creeps, and :mod:`proband.estimators.dual`
-does not.
+yardstick; where complete observations are few among many partial ones it creeps, and the dual
+(:mod:`proband.estimators.listed.dual`) does not.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from proband.estimators import em_kernel
-from proband.estimators.cells import NEGLIGIBLE, Cells, Fit, observed_mass
+from proband.estimators.listed import em_kernel
+from proband.estimators.listed.cells import NEGLIGIBLE, Cells, Fit, observed_mass
 from proband.vocabulary import FloatArray
 
 EM_TOLERANCE = 1e-15
@@ -52,7 +52,7 @@ def solve_em(
 
     Examples
     --------
-    >>> from proband.estimators.agreement import ProductAgreement
+    >>> from proband.estimators.listed.agreement import ProductAgreement
     >>> agreement = ProductAgreement(np.array([2, 2]))
     >>> agreement.extend(np.array([[0, np.nan]]))
     >>> own = np.array([1.0, 3.0, 2.0, 2.0])

@@ -3,17 +3,18 @@
 `base` is in the best set for sure, and of the 2^k ways to add some of the k tests `free` those that are `alive` may be
 it. Given the base, log-determinants of scatters are those of the k × k Schur complement. The best set S* survives a
 comparison with any rival S' unless the difference of their log-determinants is off by more than the width of the pair
-(:mod:`proband.agents.entropy.widths`); only the pairs (S*, S') count, so the union is over the rivals of one set.
+(:mod:`~proband.agents.entropy.certificates.widths`); only the pairs (S*, S') count: the union is over the rivals of one
+set.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from proband.agents.entropy.lattice_kernel import eliminate, log_determinants
-from proband.agents.entropy.rules import LOG_TWO_PI_E, solve
-from proband.agents.entropy.scatter import Scatter
-from proband.agents.entropy.widths import Event
+from proband.agents.entropy.certificates.lattice_kernel import eliminate, log_determinants
+from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E, solve
+from proband.agents.entropy.certificates.widths import Event
+from proband.agents.entropy.learning.scatter import Scatter
 from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 

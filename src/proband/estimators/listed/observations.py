@@ -1,7 +1,7 @@
 """Counts of distinct observations: all that an estimator needs to know of its records.
 
 An observation o is a final state: an outcome vector with NaN where a test was not run. When skipping depends only
-on what was seen, the counts n_o are sufficient for the law of x (:mod:`proband.estimators.likelihood`), so a
+on what was seen, the counts n_o are sufficient for the law of x (:mod:`proband.estimators.listed.likelihood`), so a
 million subjects are kept as the few thousand distinct rows that they left.
 """
 
