@@ -17,7 +17,7 @@ from proband.agents import AGENTS, Setting
 from proband.instances import bolts_measured
 from proband.policies import Completing, follow
 from proband.rewards import Table
-from proband.studies.drift import Drift, drift
+from proband.studies.drift.detection import Drift, drift
 from proband.vocabulary import FloatArray, Policy, Records
 
 ALPHA = 0.05

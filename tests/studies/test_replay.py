@@ -8,8 +8,8 @@ from tests.studies.crowd import PROBLEMS, Crowd, fingerprint, same
 
 from proband.agents.registry import agents_for
 from proband.studies import folded, replay
-from proband.studies.founding import make_agent
-from proband.studies.replay import agent_at
+from proband.studies.events.created import make_agent
+from proband.studies.learning.replay import agent_at
 
 CASES = [
     (agent, problem)
