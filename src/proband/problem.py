@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 
 from proband import problem_files
 from proband.errors import ProblemError, StateError, UnknownNameError
+from proband.prices import Prices
 from proband.rewards import Function, RewardFunction
 from proband.rewards.files import reward_to_dict
 from proband.texts import check_plain
@@ -163,17 +164,15 @@ class Problem:
         return np.array([i for i, test in enumerate(self.tests) if test.operable], dtype=np.int64)
 
     @cached_property
-    def cheapest_order(self) -> IntArray:
-        """The tests that can be chosen, in an order in which any set of them costs least.
+    def prices(self) -> Prices:
+        """What the tests cost, one by one and as sets."""
+        return Prices.of_tests(self.tests)
 
-        What opens a group for the least premium over its group price comes first of its group; groups keep the places
-        that their tests have in the problem.
-        """
-        order = self.operable.copy()
-        for group in {test.group for test in self.tests} - {None}:
-            members = np.array([self.tests[i].group == group for i in order], dtype=np.bool_)
-            order[members] = sorted(order[members], key=self._premium)
-        return order
+    @cached_property
+    def cheapest_order(self) -> IntArray:
+        """The tests that can be chosen, in an order in which any set of them costs least."""
+        order = self.prices.cheapest_order
+        return order[np.isin(order, self.operable)]
 
     @cached_property
     def all_available(self) -> bool:
@@ -200,12 +199,8 @@ class Problem:
         A test of a group costs its `group_cost` where another *run* test of the group is known; tests known on
         arrival cost nothing; tests that cannot be chosen cost infinity.
         """
-        done = ~np.isnan(self.states(states))
-        costs = np.tile([test.cost if test.available else np.inf for test in self.tests], (len(done), 1))
-        for i, test in enumerate(self.tests):
-            peers = self.peers(i)
-            if test.group_cost is not None and test.available and len(peers):
-                costs[:, i] = np.where(done[:, peers].any(axis=1), test.group_cost, test.cost)
+        costs = self.prices.after(~np.isnan(self.states(states)))
+        costs[:, [not test.available for test in self.tests]] = np.inf
         return costs
 
     def cost_of_the_rest(self, states: ArrayLike) -> FloatArray:
@@ -220,13 +215,7 @@ class Problem:
 
     def peers(self, test: int) -> IntArray:
         """Return the other tests whose being run lowers the price of `test`."""
-        group = self.tests[test].group
-        return np.array([j for j in self.operable if j != test and group and self.tests[j].group == group], dtype=int)
-
-    def _premium(self, test: int) -> float:
-        """Return what a test costs more than with its group open."""
-        price = self.tests[test]
-        return 0.0 if price.group_cost is None else price.cost - price.group_cost
+        return np.flatnonzero(self.prices.peers[test])
 
     def payoff(self, rows: FloatArray) -> FloatArray:
         """Return the reward's columns for complete rows, shape (n, columns)."""

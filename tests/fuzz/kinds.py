@@ -26,7 +26,7 @@ from proband.planners.files import load_policy
 from proband.policies import Tree
 from proband.policies.rendering import text
 from proband.problem_files.toml import toml
-from proband.studies.spreadsheets import read_past
+from proband.studies.exchange.spreadsheets import read_past
 from proband.tables import read_records
 
 Change = Callable[[random.Random, bytes], bytes]

@@ -11,7 +11,6 @@ from proband import Gaussian, Problem, Test, evaluate, plan
 from proband.errors import DistributionError, PlanError, PolicyError, StateError
 from proband.instances import bolts, bolts_measured, monitoring_network, paper_entropy, shafts
 from proband.planners import DiscretePlan
-from proband.planners.arrays import prices_of
 from proband.planners.files import load_policy, save_policy
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.planners.gaussian.planner import plan_gaussian
@@ -178,8 +177,7 @@ def test_no_files() -> None:
 def test_the_best_set_is_that_of_enumeration(seed: int) -> None:
     instance = paper_entropy(np.random.default_rng(seed), d=8)
     best = plan(instance.problem, instance.distribution)
-    prices = prices_of(instance.problem)
-    values = enumerate_values(instance.distribution.covariance, prices.costs, scale=1.0)
+    values = enumerate_values(instance.distribution.covariance, instance.problem.prices.cost, scale=1.0)
     assert best.value == pytest.approx(values.max())
     assert best.evaluation.value == pytest.approx(best.value)
     assert sum(1 << i for i in best.chosen) == int(values.argmax())

@@ -16,7 +16,7 @@ from proband.cli.study_printing import print_advice, print_answer, spent_on, sum
 from proband.cli.study_run import operate
 from proband.errors import StudyError, UnknownNameError, UnknownStudyError
 from proband.studies import Study, copy_study, import_study, open_store
-from proband.studies.exchange import read_export
+from proband.studies.exchange.exports import read_export
 from proband.studies.stores import Hidden
 
 STORE_VARIABLE = "PROBAND_STORE"

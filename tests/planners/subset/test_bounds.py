@@ -117,7 +117,7 @@ def test_what_a_test_adds_to_the_openings_stays_in_its_range():
             for number in range(2 ** len(free)):
                 chosen = {int(i) for i in np.flatnonzero(state == 1)}
                 chosen |= {int(i) for place, i in enumerate(free) if number >> place & 1} - {int(test)}
-                added.append(pool.cost_of(chosen | {int(test)}) - pool.cost_of(chosen) - 1)
+                added.append(pool.prices.of(chosen | {int(test)}) - pool.prices.of(chosen) - 1)
             least, most = opening_range(instance, openings, test)
             assert least - 1e-12 <= min(added)
             assert max(added) <= most + 1e-12

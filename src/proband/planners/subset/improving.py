@@ -111,6 +111,7 @@ def climbed(pool: Pool, instance: Instance, start: NDArray[np.bool_]) -> NDArray
 def _climbed(pool: Pool, offset: FloatArray, start: NDArray[np.bool_], least: int, most: int) -> NDArray[np.bool_]:
     begin = (start | (pool.state == 1)) & (pool.state != 2)
     inside: NDArray[np.bool_] = climb(
-        pool.correlation, begin, pool.state == 0, offset, pool.group, pool.extra, pool.groups, least, most, SMALLEST
-    )
+        pool.correlation, begin, pool.state == 0, offset, pool.prices.group, pool.extra, pool.groups,
+        least, most, SMALLEST,
+    )  # fmt: skip
     return inside

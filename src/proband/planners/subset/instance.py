@@ -4,8 +4,7 @@ Reward of a set S of tests whose outcomes are jointly Gaussian with covariance C
 
     f(S) = scale · H(S) − cost(S),    H(S) = |S|/2 · log(2πe) + ½ · log det C[S,S],    H(∅) = 0.
 
-Tests of a group share a preparation: the first test of the group in S pays `cost`, each further one `group_cost`. The
-order within S is free, so a group pays Σ group_cost + min (cost − group_cost), over its members in S.
+Tests of a group share a preparation, and the order within S is free: cost(S) is that of :mod:`proband.prices`.
 
 Write C[i,j] = σ_i σ_j R[i,j] with the correlations R. Then f(S) = scale/2 · F(S) with
 
@@ -33,6 +32,7 @@ from numpy.typing import NDArray
 
 from proband.errors import DistributionError
 from proband.planners.subset.matrix_kernel import factorise, invert
+from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["LOG_TWO_PI_E", "Instance", "Pool", "hadamard", "instance_of", "inverse_of", "with_price"]
@@ -74,19 +74,15 @@ class Pool:
     Attributes
     ----------
     covariance, correlation : ndarray of shape (d, d)
-    cost, group_cost : ndarray of shape (d,)
-        Price alone, and once the group of the test is open; equal for a test without a group.
-    group : ndarray of shape (d,)
-        Number of the test's group, 0 ... groups - 1, or -1.
+    prices : Prices
+        With groups numbered 0 ... groups - 1.
     state : ndarray of shape (d,)
         0 free, 1 forced in, 2 forced out.
     """
 
     covariance: FloatArray
     correlation: FloatArray
-    cost: FloatArray
-    group_cost: FloatArray
-    group: IntArray
+    prices: Prices
     groups: int
     scale: float
     state: NDArray[np.int8]
@@ -94,26 +90,17 @@ class Pool:
     @property
     def d(self) -> int:
         """Number of tests."""
-        return len(self.cost)
+        return len(self.state)
 
     @property
     def offset(self) -> FloatArray:
         """What a test adds to F beside the log-determinant, shape (d,)."""
-        return np.asarray(np.log(self.covariance.diagonal()) + LOG_TWO_PI_E - 2 / self.scale * self.group_cost)
+        return np.asarray(np.log(self.covariance.diagonal()) + LOG_TWO_PI_E - 2 / self.scale * self.prices.group_cost)
 
     @property
     def extra(self) -> FloatArray:
         """What opening its group by a test takes from F, shape (d,)."""
-        return np.asarray(2 / self.scale * (self.cost - self.group_cost))
-
-    def cost_of(self, chosen: Iterable[int]) -> float:
-        """Return the cost of a set of tests."""
-        members = np.array(sorted(chosen), dtype=np.int64)
-        total = float(self.group_cost[members].sum())
-        for number in np.unique(self.group[members]):
-            inside = members[self.group[members] == number]
-            total += float((self.cost - self.group_cost)[inside].min()) if number >= 0 else 0.0
-        return total
+        return np.asarray(2 / self.scale * self.prices.opening)
 
     def reward_of(self, chosen: Iterable[int]) -> float:
         """Return f of a set of tests, by a Cholesky factorisation; -inf where its covariance has none."""
@@ -123,7 +110,7 @@ class Pool:
         except np.linalg.LinAlgError:
             return -math.inf
         entropy = len(members) / 2 * LOG_TWO_PI_E + float(np.log(factor.diagonal()).sum())
-        return self.scale * entropy - self.cost_of(members)
+        return self.scale * entropy - self.prices.of(members)
 
 
 def inverse_of(pool: Pool) -> tuple[FloatArray, float, float]:
@@ -159,7 +146,7 @@ def instance_of(pool: Pool, *, size: int | None = None) -> Instance:
         correlation=np.ascontiguousarray(pool.correlation),
         inverse=np.ascontiguousarray(inverse),
         offset=pool.offset,
-        group=pool.group,
+        group=pool.prices.group,
         extra=pool.extra,
         groups=pool.groups,
         before=before,
@@ -179,7 +166,7 @@ def _twins(pool: Pool) -> IntArray:
     offset, extra = pool.offset, pool.extra
     alike: dict[bytes, list[int]] = {}
     for i in np.flatnonzero(pool.state == 0).tolist():
-        figures = np.array([offset[i], extra[i], pool.group[i]])
+        figures = np.array([offset[i], extra[i], pool.prices.group[i]])
         candidates = alike.setdefault(rows[i].tobytes() + figures.tobytes(), [])
         if candidates:
             apart = np.abs(pool.correlation[candidates] - pool.correlation[i])

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from proband.distributions import Gaussian
 from proband.errors import PlanError, StateError
-from proband.planners.arrays import prices_of
 from proband.planners.evaluation import set_reward
 from proband.planners.options import Options, Progress, Standing, serves
 from proband.planners.plans import Explanation, Plan
@@ -89,13 +88,13 @@ def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> S
             f"max_tests is {options.max_tests} and budget is {options.budget}; the subset planner weighs entropy "
             "against costs; ask proband.planners.subset.solve_subset for a set of a given size"
         )
-    prices = prices_of(problem)
+    prices = problem.prices
     solution = solve_subset(
         distribution.covariance,
-        prices.costs,
+        prices.cost,
         scale=problem.reward.scale,
-        groups=prices.groups,
-        group_costs=prices.group_costs,
+        groups=prices.group,
+        group_costs=prices.group_cost,
         time_limit=options.time_limit,
         tolerance=TOLERANCE if options.tolerance is None else options.tolerance,
         progress=None if options.progress is None else _standing(options.progress),
