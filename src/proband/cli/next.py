@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,6 @@ import numpy as np
 import typer
 
 from proband.cli import inputs, plan_measured, printing
-from proband.errors import StateError
 from proband.planners.files import MeasuredPlan, holds_plan, load_plan
 from proband.policies import Node, Tree
 from proband.policies.tree import Alternative
@@ -43,7 +41,7 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
         _next_measured(load_plan(policy), known or [], as_json=as_json)
         return
     tree = Tree.load(policy)
-    state = tree.problem.state(parse_known(known or []))
+    state = tree.problem.state(inputs.parse_known(known or []))
     node = tree.node(state)
     if as_json:
         printing.print_json(_content(tree, state, node))
@@ -51,9 +49,9 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
         _show(tree, state, node)
 
 
-def _next_measured(best: MeasuredPlan, known: Sequence[str], *, as_json: bool) -> None:
+def _next_measured(best: MeasuredPlan, known: list[str], *, as_json: bool) -> None:
     """Answer for a plan of measured tests."""
-    problem, state = best.problem, best.problem.state(parse_known(known))
+    problem, state = best.problem, best.problem.state(inputs.parse_known(known))
     why = best.explain(state)
     if as_json:
         printing.print_json(
@@ -82,27 +80,6 @@ def _next_measured(best: MeasuredPlan, known: Sequence[str], *, as_json: bool) -
         ]
     )
     plan_measured.show_choices(best, state)
-
-
-def parse_known(entries: Sequence[str]) -> dict[str, str]:
-    """Return tests and outcomes from entries such as ``length=ok``.
-
-    Examples
-    --------
-    >>> parse_known(["bolt length=nominal"])
-    {'bolt length': 'nominal'}
-    """
-    known: dict[str, str] = {}
-    for entry in entries:
-        name, equals, outcome = (part.strip() for part in entry.partition("="))
-        if not equals or not name or not outcome:
-            raise StateError(f"--known is {entry!r}; it must name a test and its outcome; write it as length=ok")
-        if known.get(name, outcome) != outcome:
-            raise StateError(
-                f"--known gives {name!r} both {known[name]!r} and {outcome!r}; a test has one outcome; drop one"
-            )
-        known[name] = outcome
-    return known
 
 
 def possible(node: Node, state: FloatArray) -> list[Alternative]:
