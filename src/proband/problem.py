@@ -132,8 +132,11 @@ class Problem:
 
     @property
     def kind(self) -> Kind:
-        """Listed outcomes, scores of measured ones, or sets of measurements."""
-        return self.reward.kind
+        """Listed outcomes, scores of measured ones, or sets of measurements.
+
+        Any function of measurements is of scores, though only a projection can be planned.
+        """
+        return Kind.SCORES if self.measured and self.reward.kind is Kind.LISTED else self.reward.kind
 
     @cached_property
     def measured(self) -> bool:

@@ -10,13 +10,14 @@ from proband.planners.gaussian.line.solution import LineSolution
 from proband.planners.gaussian.line.solve import solve_line
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.planners.gaussian.plane import Plane, PlaneSolution, solve_plane
-from proband.planners.options import Options
+from proband.planners.options import Options, serves
 from proband.policies.deciding_measured import reward_function
 from proband.problem import Problem
 from proband.rewards import Projection
-from proband.vocabulary import IntArray
+from proband.vocabulary import IntArray, Kind
 
 
+@serves(Kind.SCORES)
 def plan_gaussian(problem: Problem, distribution: Gaussian, options: Options) -> GaussianPlan:
     """Return the best policy for measured tests and a reward of one or two scores."""
     if not isinstance(problem.reward, Projection):

@@ -9,13 +9,13 @@ import numpy as np
 
 from proband.distributions import Discrete
 from proband.planners.memory import available_memory
-from proband.planners.options import Options, Standing
+from proband.planners.options import Options, Standing, serves
 from proband.planners.options import Progress as Tell
 from proband.planners.sparse.solve import Limits, Progress, SupportPlan, solve_support
 from proband.planners.tree_plan import Place, TreePlan, grow
 from proband.policies import Decider
 from proband.problem import Problem
-from proband.vocabulary import IntArray, Pooling
+from proband.vocabulary import IntArray, Kind, Pooling
 
 MEMORY_SHARE = 0.5
 """Share of the free memory that a search takes, if no limit is given."""
@@ -33,6 +33,7 @@ class SparsePlan(TreePlan):
     search: SupportPlan
 
 
+@serves(Kind.LISTED)
 def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> SparsePlan:
     """Search for the best plan; stopped by a limit or by Ctrl-C, return the best so far with a valid bound."""
     decider = Decider(problem, distribution)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from proband.distributions import Gaussian
 from proband.errors import PlanError, StateError
 from proband.planners.evaluation import set_reward
-from proband.planners.options import Options, Progress, Standing
+from proband.planners.options import Options, Progress, Standing, serves
 from proband.planners.plans import Explanation, Plan
 from proband.planners.subset.solve import TOLERANCE, SubsetSolution, solve_subset
 from proband.planners.subset.solve import Progress as Searched
@@ -18,7 +18,7 @@ from proband.policies import FixedSet
 from proband.policies.tree import Alternative
 from proband.problem import Problem
 from proband.rewards import Entropy
-from proband.vocabulary import FloatArray, IntArray
+from proband.vocabulary import FloatArray, IntArray, Kind
 
 
 class SubsetPlan(Plan):
@@ -75,6 +75,7 @@ class SubsetPlan(Plan):
         return after - before - cost
 
 
+@serves(Kind.SETS)
 def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> SubsetPlan:
     """Return the set that brings most: entropy minus costs."""
     if not isinstance(problem.reward, Entropy):
