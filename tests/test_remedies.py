@@ -35,7 +35,7 @@ def texts(path: Path) -> Iterator[str]:
             yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent | inside:
             yield node.value
-        elif isinstance(node, documented) and path.parent.name == "cli":
+        elif isinstance(node, documented) and "cli" in path.parts:
             yield from re.findall(r"^\s*(\$ .*)$", ast.get_docstring(node) or "", flags=re.MULTILINE)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import typer
 
 from proband.cli import inputs, plan_measured, printing
-from proband.errors import StateError
 from proband.planners import Plan
 from proband.planners.files import load_policy
 from proband.policies import Node, Tree
@@ -46,7 +45,7 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
 
 def _next_listed(tree: Tree, known: Sequence[str], *, as_json: bool) -> None:
     """Answer for a tree."""
-    state = tree.problem.state(parse_known(known))
+    state = tree.problem.state(inputs.parse_known(known))
     node = tree.node(state)
     if as_json:
         printing.print_json(_content(tree, state, node))
@@ -56,7 +55,7 @@ def _next_listed(tree: Tree, known: Sequence[str], *, as_json: bool) -> None:
 
 def _next_measured(best: Plan, known: Sequence[str], *, as_json: bool) -> None:
     """Answer for a plan of measured tests."""
-    problem, state = best.problem, best.problem.state(parse_known(known))
+    problem, state = best.problem, best.problem.state(inputs.parse_known(known))
     why = best.explain(state)
     if as_json:
         printing.print_json(
@@ -93,27 +92,6 @@ ANSWERS: dict[Kind, Callable[..., None]] = {
     Kind.SETS: _next_measured,
 }
 """What is said for policies of problems of each kind."""
-
-
-def parse_known(entries: Sequence[str]) -> dict[str, str]:
-    """Return tests and outcomes from entries such as ``length=ok``.
-
-    Examples
-    --------
-    >>> parse_known(["bolt length=nominal"])
-    {'bolt length': 'nominal'}
-    """
-    known: dict[str, str] = {}
-    for entry in entries:
-        name, equals, outcome = (part.strip() for part in entry.partition("="))
-        if not equals or not name or not outcome:
-            raise StateError(f"--known is {entry!r}; it must name a test and its outcome; write it as length=ok")
-        if known.get(name, outcome) != outcome:
-            raise StateError(
-                f"--known gives {name!r} both {known[name]!r} and {outcome!r}; a test has one outcome; drop one"
-            )
-        known[name] = outcome
-    return known
 
 
 def possible(node: Node, state: FloatArray) -> list[Alternative]:

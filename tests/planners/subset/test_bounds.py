@@ -15,8 +15,8 @@ from proband.planners.subset.bound_kernel import (
     tighten,
 )
 from proband.planners.subset.checking import checked_pool
-from proband.planners.subset.instance import hadamard, instance_of, with_price
 from proband.planners.subset.node_kernel import INSIDE, LEFT, WHOLE, new_levels, restore
+from proband.planners.subset.objective import hadamard, instance_of, with_price
 from proband.planners.subset.relaxation_kernel import new_relaxation, relax
 
 D = 13

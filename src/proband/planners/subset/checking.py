@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import DistributionError
-from proband.planners.subset.instance import Pool
+from proband.planners.subset.objective import Pool
 from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 

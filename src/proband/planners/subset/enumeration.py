@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from proband.errors import TooLargeError
 from proband.planners.subset.checking import checked_pool
 from proband.planners.subset.enumeration_kernel import all_values
-from proband.planners.subset.instance import Pool, inverse_of
+from proband.planners.subset.objective import Pool, inverse_of
 from proband.vocabulary import FloatArray
 
 __all__ = ["best_of_all", "enumerate_values"]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from proband.errors import DistributionError
 from proband.planners.subset.checking import check_size, checked_pool, flags_of
 from proband.planners.subset.improving_kernel import climb
-from proband.planners.subset.instance import Instance, Pool
+from proband.planners.subset.objective import Instance, Pool
 from proband.vocabulary import FloatArray
 
 __all__ = ["climbed", "improve"]

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from proband.planners.subset.bound_kernel import new_scratch
 from proband.planners.subset.improving import climbed
-from proband.planners.subset.instance import Instance, Pool, hadamard
 from proband.planners.subset.node_kernel import BOUND, IN, OUT, new_levels, restore
+from proband.planners.subset.objective import Instance, Pool, hadamard
 from proband.planners.subset.relaxation_kernel import new_relaxation
 from proband.planners.subset.search_kernel import CEILING, NODES, TOLERANCE, VALUE, new_best, search
 from proband.vocabulary import FloatArray

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import typer
 
 from proband.cli import printing
-from proband.cli.study_printing import print_advice, summary_facts
+from proband.cli.study.printing import print_advice, summary_facts
 from proband.errors import ProbandError
 from proband.studies import Advice, Study, Subject
 from proband.texts import escaped, without_passwords
