@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Progressbar
 
     from proband.planners import Evaluation
-    from proband.planners.options import Progress, Standing
+    from proband.planners.progress import Progress, Report
     from proband.problem import Problem
 
 
@@ -36,15 +36,14 @@ def progress_bar(*, counting: bool = False) -> Progressbar:
 
 
 @contextmanager
-def search_progress() -> Iterator[Progress]:
+def search_progress() -> Iterator[Report]:
     """Show how far a search has come, on standard error, once it takes longer than two seconds."""
     bar = progress_bar()
     line = bar.add_task("searching")
 
-    def show(standing: Standing) -> None:
-        if standing.seconds > 2:
-            gap = standing.bound - standing.value
-            bar.update(line, description=f"value {standing.value:.5g}, bound {standing.bound:.5g}, gap {gap:.3g}")
+    def show(progress: Progress) -> None:
+        if progress.seconds > 2:
+            bar.update(line, description=str(progress))
             bar.start()
 
     try:

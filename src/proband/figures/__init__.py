@@ -7,6 +7,7 @@ from proband.lazy import attributes
 if TYPE_CHECKING:
     from proband.figures.canvas import can_draw, save_figure
     from proband.figures.demo import DemoCurves, draw_demo
+    from proband.figures.plans import draw_plan
     from proband.figures.regions import draw_regions
     from proband.figures.regret import Curve, Words, draw_mean, draw_regret, draw_sweep
     from proband.figures.sets import draw_chosen, draw_map, draw_sizes
@@ -20,6 +21,7 @@ else:
             "save_figure": "proband.figures.canvas",
             "DemoCurves": "proband.figures.demo",
             "draw_demo": "proband.figures.demo",
+            "draw_plan": "proband.figures.plans",
             "draw_regions": "proband.figures.regions",
             "Curve": "proband.figures.regret",
             "Words": "proband.figures.regret",
@@ -44,6 +46,7 @@ __all__ = [
     "draw_demo",
     "draw_map",
     "draw_mean",
+    "draw_plan",
     "draw_regions",
     "draw_regret",
     "draw_sizes",

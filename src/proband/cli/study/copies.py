@@ -13,7 +13,7 @@ from proband.cli import inputs, printing
 from proband.cli.study.options import DEFAULT_STORE, ActorOption, StoreOption, StudyArgument, opened
 from proband.errors import StudyError, UnknownStudyError
 from proband.studies import copy_study, import_study, open_store
-from proband.studies.exchange import read_export
+from proband.studies.exchange.exports import read_export
 from proband.studies.stores import Hidden
 
 
