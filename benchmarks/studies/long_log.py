@@ -8,9 +8,9 @@ from pathlib import Path
 from benchmarks.studies.synthetic import write_log
 from proband.instances import INSTANCES
 from proband.studies import Study, folded
-from proband.studies.exchange import read_entries, verify
-from proband.studies.founding import make_agent
-from proband.studies.replay import agent_at
+from proband.studies.events.created import make_agent
+from proband.studies.exchange.exports import read_entries, verify
+from proband.studies.learning.replay import agent_at
 from proband.studies.stores import open_store
 
 

@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 
-from proband.studies import acting
-from proband.studies.coins import coin
-from proband.studies.events import NO_HASH, Event, as_time, seal
-from proband.studies.founding import founding_of, make_agent
+from proband.studies.events.coins import coin
+from proband.studies.events.created import founding_of, make_agent
+from proband.studies.learning import acting
+from proband.studies.ledger.chain import NO_HASH, Event, as_time, seal
 from proband.vocabulary import Records
 
 BEGAN = 1_700_000_000.0

@@ -9,7 +9,7 @@ from tests.studies.crowd import PROBLEMS, law_of
 from proband import Discrete, Problem, Records
 from proband.agents import AGENTS, Setting
 from proband.policies import branches, follow
-from proband.studies import acting
+from proband.studies.learning import acting
 from proband.vocabulary import FloatArray, Policy
 
 

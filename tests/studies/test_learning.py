@@ -11,9 +11,9 @@ from tests.studies.crowd import PROBLEMS, Crowd, fingerprint, same
 
 from proband import Records
 from proband.studies import Ledger, folded
-from proband.studies.founding import make_agent
-from proband.studies.learning import Learner, Published
-from proband.studies.replay import agent_at
+from proband.studies.events.created import make_agent
+from proband.studies.learning.learner import Learner, Published
+from proband.studies.learning.replay import agent_at
 from proband.vocabulary import Policy
 
 CASES = [

@@ -14,10 +14,10 @@ from tests.studies.crowd import Crowd, bolts, gout
 
 from proband.errors import TamperedError
 from proband.studies import Study, folded
-from proband.studies.fold import fold
-from proband.studies.ledger import Ledger
-from proband.studies.names import problem_to_dict
-from proband.studies.snapshots import NAME, Frozen, freeze, load, milestone_between, pack, same
+from proband.studies.ledger.ledger import Ledger
+from proband.studies.ledger.names import problem_to_dict
+from proband.studies.log.fold import fold
+from proband.studies.log.snapshots import NAME, Frozen, freeze, load, milestone_between, pack, same
 from proband.studies.stores import MemoryStore
 
 
@@ -43,7 +43,7 @@ def test_a_ledger_comes_back_and_goes_on(crowd: Crowd) -> None:
 
 
 def test_a_study_opens_from_its_snapshot_and_from_what_followed(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proband.studies.journal.WORTH", 1)
+    monkeypatch.setattr("proband.studies.log.journal.WORTH", 1)
     name = crowd.problem.name
     crowd.open("closing").close()
     content = crowd.store.cached(name, NAME)
@@ -78,7 +78,7 @@ def test_a_snapshot_that_does_not_fit_is_ignored(damage: str) -> None:
 
 
 def test_whoever_passes_a_milestone_makes_a_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proband.studies.snapshots.EVERY", 10)
+    monkeypatch.setattr("proband.studies.log.snapshots.EVERY", 10)
     kept: list[int] = []
 
     class Store(MemoryStore):

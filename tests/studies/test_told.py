@@ -18,12 +18,12 @@ from proband import Records
 from proband.agents import agents_for
 from proband.policies import chances, follow
 from proband.studies import Ledger, Study, folded
-from proband.studies.founding import make_agent
-from proband.studies.replay import agent_at
+from proband.studies.events.created import make_agent
+from proband.studies.learning.replay import agent_at
 from proband.studies.stores import MemoryStore
 from proband.vocabulary import FloatArray, Policy
 
-SUBJECTS, PAST, NAME = 45, 70, "study"
+SUBJECTS, PAST, NAME = 30, 70, "study"
 CASES = [
     (problem, agent)
     for problem, make in PROBLEMS.items()

@@ -1,6 +1,6 @@
 """Agents that learn from every subject, complete or not, and plan again as subjects accrue.
 
-The law is estimated by the ignorable likelihood with a prior (:mod:`proband.estimators.likelihood`): without the
+The law is estimated by the ignorable likelihood with a prior (:mod:`proband.estimators.listed.likelihood`): without the
 likelihood, skipped tests bias it; without the prior, plans stop too early on outcomes that were never seen. A new
 plan is made whenever the number of subjects has grown by `growth`.
 """

@@ -175,6 +175,10 @@ class Gaussian:
             -math.inf if sign <= 0 or singular else float(len(chosen) / 2 * math.log(2 * math.pi * math.e) + logdet / 2)
         )
 
+    def solvable(self) -> Self:
+        """Return the law that planners take for it: itself."""
+        return self
+
     def restricted(self, tests: Sequence[int]) -> Self:
         """Return the law of some of the tests."""
         chosen = list(tests)

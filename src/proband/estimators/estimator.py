@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from numpy.typing import ArrayLike
 
 from proband.distributions import Discrete
-from proband.estimators.observations import Observations
+from proband.estimators.listed.observations import Observations
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, Records
 

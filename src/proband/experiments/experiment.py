@@ -162,6 +162,17 @@ class Experiment:
     plain: bool = False
     switch: Switch | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the experiment is made of, for programs."""
+        return {
+            **{key: getattr(self, key) for key in ("name", "title", "shows")},
+            "agents": [entrant.name for entrant in self.agents],
+            **{key: getattr(self, key) for key in ("horizon", "replications")},
+            "parameters": {key: {"default": p.default, "about": p.about} for key, p in self.parameters.items()},
+            "sweeps": {key: list(values) for key, values in self.sweeps.items()},
+            "baselines": list(self.baselines),
+        }
+
     def points(self) -> list[Point]:
         """Return the main point, with every parameter's default, and after it those of the sweeps."""
         main: dict[str, Value] = {name: parameter.default for name, parameter in self.parameters.items()}

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.errors import PolicyError
 from proband.policies.episodes import Episodes, follow
 from proband.policies.fixed import test_everything
@@ -56,7 +56,7 @@ class Completing:
         States in which the base policy stops.
     probabilities : FloatArray of shape (leaves,)
         With which probability a subject is completed there; 0 in states that are not listed.
-    distribution : Discrete or Gaussian, optional
+    distribution : Distribution, optional
         The law for the decision after completing; needed where tests are unavailable.
     """
 
@@ -66,7 +66,7 @@ class Completing:
         base: Policy,
         leaves: FloatArray,
         probabilities: FloatArray,
-        distribution: Law | None = None,
+        distribution: Distribution | None = None,
     ) -> None:
         self.problem = problem
         self.base = base

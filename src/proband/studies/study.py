@@ -14,16 +14,16 @@ from typing import Self
 import proband
 from proband.errors import StudyError
 from proband.problem import Problem
-from proband.studies import checks
-from proband.studies.events import Event, as_time, seal
-from proband.studies.fold import CREATED, founded
-from proband.studies.founding import actor_of, founding_of, lease_of, make_agent, station_of
-from proband.studies.journal import Journal
-from proband.studies.names import problem_to_dict
-from proband.studies.reading import Reading
+from proband.studies.events import checks
+from proband.studies.events.created import actor_of, founding_of, lease_of, make_agent, station_of
+from proband.studies.learning.replanning import Tutor, mode_of
+from proband.studies.ledger.chain import Event, as_time, seal
+from proband.studies.ledger.names import problem_to_dict
+from proband.studies.log.fold import CREATED, founded
+from proband.studies.log.journal import Journal
+from proband.studies.queries import Reading
 from proband.studies.stores.contract import Store
 from proband.studies.stores.registry import Hidden, open_store
-from proband.studies.tutor import Tutor, mode_of
 
 DEFAULT_STORE = "sqlite:///proband.db"
 DEFAULT_LEASE = 900.0
@@ -109,7 +109,7 @@ class Study(Reading):
         lease : float
             For how many seconds a station keeps a subject after each of its events.
         replan : str
-            "background", "now" or "never" (:mod:`proband.studies.tutor`).
+            "background", "now" or "never" (:mod:`proband.studies.learning.replanning`).
         clock : callable, optional
             Returns the time in seconds since 1970.
         """

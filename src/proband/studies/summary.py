@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from proband.agents import FOREVER
 from proband.distributions import Discrete
 from proband.policies import CoinPolicy, FixedSet
-from proband.studies import acting
-from proband.studies.drift import DriftReport
-from proband.studies.learning import Published
-from proband.studies.leases import Leases
-from proband.studies.ledger import Clock, Ledger
-from proband.studies.statements import Statement
+from proband.studies.drift.detection import DriftReport
+from proband.studies.learning import acting
+from proband.studies.learning.learner import Published
+from proband.studies.learning.statements import Statement
+from proband.studies.ledger.leases import Leases
+from proband.studies.ledger.ledger import Clock, Ledger
 from proband.vocabulary import FloatArray, IntArray
 
 STRETCHES = 40

@@ -14,7 +14,7 @@ from proband.agents.gaussian import (
     GaussianLeafCompletion,
     GaussianThompson,
 )
-from proband.estimators.gaussian import GaussianLikelihood
+from proband.estimators.gaussian.likelihood import GaussianLikelihood
 from proband.policies import DecideNow, test_everything
 from proband.testing.learners import counted
 from proband.testing.measured_agents import check_measured_agent

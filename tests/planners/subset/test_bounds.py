@@ -15,8 +15,8 @@ from proband.planners.subset.bound_kernel import (
     tighten,
 )
 from proband.planners.subset.checking import checked_pool
-from proband.planners.subset.instance import hadamard, instance_of, with_price
 from proband.planners.subset.node_kernel import INSIDE, LEFT, WHOLE, new_levels, restore
+from proband.planners.subset.objective import hadamard, instance_of, with_price
 from proband.planners.subset.relaxation_kernel import new_relaxation, relax
 
 D = 13
@@ -117,7 +117,7 @@ def test_what_a_test_adds_to_the_openings_stays_in_its_range():
             for number in range(2 ** len(free)):
                 chosen = {int(i) for i in np.flatnonzero(state == 1)}
                 chosen |= {int(i) for place, i in enumerate(free) if number >> place & 1} - {int(test)}
-                added.append(pool.cost_of(chosen | {int(test)}) - pool.cost_of(chosen) - 1)
+                added.append(pool.prices.of(chosen | {int(test)}) - pool.prices.of(chosen) - 1)
             least, most = opening_range(instance, openings, test)
             assert least - 1e-12 <= min(added)
             assert max(added) <= most + 1e-12

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from proband.planners.subset import solve_subset
+from proband.planners.subset.branch_and_bound import Limits, Search
 from proband.planners.subset.checking import checked_pool
-from proband.planners.subset.driver import Limits, Search
-from proband.planners.subset.instance import instance_of
+from proband.planners.subset.objective import instance_of
 from proband.planners.subset.search_kernel import RELAXED
 
 

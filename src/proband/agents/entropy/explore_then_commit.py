@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.agents.agent import FOREVER
-from proband.agents.entropy.rivals import Rivals
+from proband.agents.entropy.certificates.rivals import Rivals
+from proband.agents.entropy.learning.scatter import Scatter
 from proband.agents.entropy.rounds import SetAgent, checked_mean
-from proband.agents.entropy.scatter import Scatter
 from proband.agents.explore_then_commit import exploration_length
 from proband.errors import AgentError, DistributionError
 from proband.planners.subset import solve_subset

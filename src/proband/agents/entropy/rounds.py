@@ -17,8 +17,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from proband.agents.agent import FOREVER
-from proband.agents.entropy.costs import SetCosts
-from proband.agents.entropy.normality import Normality, check_normality
+from proband.agents.entropy.learning.normality import Normality, check_normality
 from proband.errors import AgentError
 from proband.policies import FixedSet
 from proband.problem import Problem
@@ -51,9 +50,12 @@ class SetAgent:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.costs = SetCosts(problem)
-        assert isinstance(problem.reward, Entropy)
-        self.scale = problem.reward.scale
+        if not isinstance(problem.reward, Entropy):
+            raise AgentError(
+                f"the reward is {type(problem.reward).__name__}; this agent is for maximum-entropy sampling; give a "
+                "problem with an Entropy reward, or choose another agent"
+            )
+        self.costs, self.scale = problem.prices, problem.reward.scale
         self.tested: tuple[int, ...] = tuple(range(problem.d))
         self.t = 0
         self.astray = 0

@@ -25,7 +25,7 @@ from proband.agents.gaussian.replanning import Collected
 from proband.agents.gaussian.tolerance import suited_tolerance
 from proband.distributions import Gaussian
 from proband.errors import AgentError
-from proband.estimators.gaussian import GaussianLikelihood, GaussianPlugIn
+from proband.estimators.gaussian.likelihood import GaussianLikelihood, GaussianPlugIn
 from proband.planners import plan
 from proband.policies import test_everything
 from proband.problem import Problem

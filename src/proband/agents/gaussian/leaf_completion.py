@@ -34,7 +34,7 @@ from proband.agents.gaussian.completing_sets import CompletingSets
 from proband.agents.gaussian.replanning import GaussianReplanning
 from proband.distributions import totals
 from proband.errors import AgentError
-from proband.estimators.gaussian import Shrinkage
+from proband.estimators.gaussian.likelihood import Shrinkage
 from proband.planners import Plan
 from proband.planners.evaluation import expected_rewards
 from proband.policies import Episodes, ProjectionDecider, follow

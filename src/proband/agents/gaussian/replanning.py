@@ -1,6 +1,6 @@
 """Agents for measured outcomes that learn from every subject, complete or not, and plan again as subjects accrue.
 
-The law is estimated by EM on all rows (:mod:`proband.estimators.gaussian_em`). What is told of the subjects of one
+The law is estimated by EM on all rows (:mod:`proband.estimators.gaussian.em`). What is told of the subjects of one
 block is collected and learned at its end, all at once: the estimator sorts a batch before it adds numbers up, so that
 the agent is the same, bit for bit, in whatever order and pieces the subjects were learned.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from proband.agents.gaussian.tolerance import suited_tolerance
 from proband.distributions import Gaussian
 from proband.errors import AgentError
-from proband.estimators.gaussian import GaussianLikelihood, Shrinkage
+from proband.estimators.gaussian.likelihood import GaussianLikelihood, Shrinkage
 from proband.planners import Plan, plan
 from proband.policies import test_everything
 from proband.problem import Problem

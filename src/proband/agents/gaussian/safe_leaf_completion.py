@@ -28,7 +28,7 @@ from proband.agents.gaussian.leaf_completion import GaussianLeafCompletion, Stop
 from proband.agents.gaussian.nearness import apart, free_parameters
 from proband.distributions import totals
 from proband.errors import AgentError
-from proband.estimators.gaussian import GaussianPlugIn, Shrinkage
+from proband.estimators.gaussian.likelihood import GaussianPlugIn, Shrinkage
 from proband.policies import SUREST, chances
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Policy, Records

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import DistributionError
-from proband.planners.subset.instance import Pool
+from proband.planners.subset.objective import Pool
+from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["check_size", "check_tolerance", "checked_pool", "flags_of"]
@@ -47,7 +48,8 @@ def checked_pool(
     names, numbers = np.unique(group, return_inverse=True)
     count = len(names) - int(names[0] < 0)
     numbers = numbers.astype(np.int64) - int(names[0] < 0)
-    return Pool(matrix, correlation, cost, cheap, numbers, count, float(scale), _states(d, forced_in, forced_out))
+    prices, state = Prices(cost, numbers, cheap), _states(d, forced_in, forced_out)
+    return Pool(matrix, correlation, prices, count, float(scale), state)
 
 
 def _checked_covariance(covariance: ArrayLike) -> FloatArray:

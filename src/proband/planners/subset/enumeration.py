@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from proband.errors import TooLargeError
 from proband.planners.subset.checking import checked_pool
 from proband.planners.subset.enumeration_kernel import all_values
-from proband.planners.subset.instance import Pool, inverse_of
+from proband.planners.subset.objective import Pool, inverse_of
 from proband.vocabulary import FloatArray
 
 __all__ = ["best_of_all", "enumerate_values"]
@@ -49,7 +49,7 @@ def enumerate_values(
     )
     _check_few(pool.d)
     inverse_of(pool)
-    values: FloatArray = all_values(pool.correlation, pool.offset, pool.group, pool.extra, pool.groups)
+    values: FloatArray = all_values(pool.correlation, pool.offset, pool.prices.group, pool.extra, pool.groups)
     values *= pool.scale / 2
     return values
 
@@ -63,7 +63,7 @@ def best_of_all(pool: Pool, size: int | None) -> tuple[NDArray[np.bool_], int]:
     """Return the best set that keeps to what is forced and to the size, as flags, and how many sets there are."""
     tests = np.flatnonzero(pool.state != 2)
     _check_few(len(tests))
-    group = pool.group[tests]
+    group = pool.prices.group[tests]
     values = all_values(
         pool.correlation[np.ix_(tests, tests)], pool.offset[tests], group, pool.extra[tests], pool.groups
     )

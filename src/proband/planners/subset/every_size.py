@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from proband.planners.subset.branch_and_bound import Limits
 from proband.planners.subset.checking import check_size, check_tolerance, checked_pool
-from proband.planners.subset.driver import Limits
-from proband.planners.subset.instance import Pool
 from proband.planners.subset.ladder import Ladder
+from proband.planners.subset.objective import Pool
 from proband.planners.subset.solve import SubsetSolution, prepare
 
 __all__ = ["SizesProgress", "sizes"]

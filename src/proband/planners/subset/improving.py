@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from proband.errors import DistributionError
 from proband.planners.subset.checking import check_size, checked_pool, flags_of
 from proband.planners.subset.improving_kernel import climb
-from proband.planners.subset.instance import Instance, Pool
+from proband.planners.subset.objective import Instance, Pool
 from proband.vocabulary import FloatArray
 
 __all__ = ["climbed", "improve"]
@@ -111,6 +111,7 @@ def climbed(pool: Pool, instance: Instance, start: NDArray[np.bool_]) -> NDArray
 def _climbed(pool: Pool, offset: FloatArray, start: NDArray[np.bool_], least: int, most: int) -> NDArray[np.bool_]:
     begin = (start | (pool.state == 1)) & (pool.state != 2)
     inside: NDArray[np.bool_] = climb(
-        pool.correlation, begin, pool.state == 0, offset, pool.group, pool.extra, pool.groups, least, most, SMALLEST
-    )
+        pool.correlation, begin, pool.state == 0, offset, pool.prices.group, pool.extra, pool.groups,
+        least, most, SMALLEST,
+    )  # fmt: skip
     return inside

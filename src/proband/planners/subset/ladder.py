@@ -23,10 +23,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.subset.driver import Limits, Search
+from proband.planners.subset.branch_and_bound import Limits, Search
 from proband.planners.subset.improving import climbed
-from proband.planners.subset.instance import Pool, hadamard, instance_of, with_price
 from proband.planners.subset.node_kernel import IN, OUT
+from proband.planners.subset.objective import Pool, hadamard, instance_of, with_price
 
 __all__ = ["Ladder"]
 

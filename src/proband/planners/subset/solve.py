@@ -1,6 +1,6 @@
 """Cost-sensitive maximum-entropy sampling, solved exactly: the public entry for one set.
 
-Maximise f(S) = scale·H(S) − cost(S) of :mod:`proband.planners.subset.instance` over sets S of tests, of any size or of
+Maximise f(S) = scale·H(S) − cost(S) of :mod:`proband.planners.subset.objective` over sets S of tests, of any size or of
 a given one. The problem is NP-hard; without a size it is nevertheless easy in practice, since most tests are settled by
 persistency (:mod:`proband.planners.subset.search_kernel`). With a size, prices on the number of tests come first
 (:mod:`proband.planners.subset.ladder`). Whatever ends the search, value ≤ max f ≤ bound.
@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import DistributionError
+from proband.planners.subset.branch_and_bound import Limits, Search
 from proband.planners.subset.checking import check_size, check_tolerance, checked_pool, flags_of
-from proband.planners.subset.driver import Limits, Search
 from proband.planners.subset.enumeration import best_of_all
-from proband.planners.subset.instance import Pool, instance_of
 from proband.planners.subset.ladder import Ladder
+from proband.planners.subset.objective import Pool, instance_of
 
 __all__ = ["Progress", "SubsetSolution", "prepare", "solve_subset"]
 
