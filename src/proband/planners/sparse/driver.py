@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.incumbent import beam_slice, incumbent_nodes, new_beam, settle_upper, start_beam
+from proband.planners.sparse.incumbent_kernel import beam_slice, incumbent_nodes, new_beam, settle_upper, start_beam
 from proband.planners.sparse.instance import Compiled, pack
-from proband.planners.sparse.memo import EXPANSIONS, NODES, add_root, grow, memo_bytes, new_memo
+from proband.planners.sparse.memo_kernel import EXPANSIONS, NODES, add_root, grow, memo_bytes, new_memo
 from proband.planners.sparse.scratch import new_scratch
-from proband.planners.sparse.search import DONE, FULL, new_stack, refresh_stack, search_slice
+from proband.planners.sparse.search_kernel import DONE, FULL, new_stack, refresh_stack, search_slice
 
 __all__ = ["Search"]
 

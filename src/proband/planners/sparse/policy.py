@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from proband.compiling import inner, kernel
 from proband.planners.sparse.instance import UNLIMITED, Compiled, Instance
-from proband.planners.sparse.margins import margins, price_of, select_tests, stop_loss, units_of
-from proband.planners.sparse.memo import STOP, UNKNOWN, Memo, child_state, find, key_of
+from proband.planners.sparse.margins_kernel import margins, price_of, select_tests, stop_loss, units_of
+from proband.planners.sparse.memo_kernel import STOP, UNKNOWN, Memo, child_state, find, key_of
 from proband.planners.sparse.scratch import Scratch
 
 __all__ = ["Tree", "extract_tree"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from proband.compiling import inner, kernel, popcount, trailing_zeros
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
-from proband.planners.sparse.memo import rows_key
+from proband.planners.sparse.memo_kernel import rows_key
 from proband.planners.sparse.scratch import Scratch
 
 __all__ = ["margins", "price_of", "select_tests", "stop_loss", "units_of"]

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from proband.compiling import inner
-from proband.planners.sparse.binary import binary_counts, binary_row
+from proband.planners.sparse.binary_kernel import binary_counts, binary_row
 from proband.planners.sparse.instance import UNLIMITED, Instance
-from proband.planners.sparse.margins import price_of, units_of
+from proband.planners.sparse.margins_kernel import price_of, units_of
 from proband.planners.sparse.scratch import Scratch
-from proband.planners.sparse.slabs import complete_slab, dense_counts, dense_slab, packed_slab
+from proband.planners.sparse.slabs_kernel import complete_slab, dense_counts, dense_slab, packed_slab
 
 __all__ = ["pair_bounds"]
 

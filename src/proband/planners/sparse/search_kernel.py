@@ -19,8 +19,8 @@ import numpy as np
 from proband.compiling import inner, kernel
 from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
-from proband.planners.sparse.margins import margins, select_tests
-from proband.planners.sparse.memo import (
+from proband.planners.sparse.margins_kernel import margins, select_tests
+from proband.planners.sparse.memo_kernel import (
     CHILDREN,
     EXPANSIONS,
     MOVES,
@@ -33,9 +33,9 @@ from proband.planners.sparse.memo import (
     limits_key,
     make_child,
 )
-from proband.planners.sparse.pairs import pair_bounds
+from proband.planners.sparse.pairs_kernel import pair_bounds
 from proband.planners.sparse.scratch import Scratch
-from proband.planners.sparse.slabs import compact
+from proband.planners.sparse.slabs_kernel import compact
 from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["DONE", "FULL", "PAUSED", "refresh_stack", "search_slice"]

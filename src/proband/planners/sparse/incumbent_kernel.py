@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from proband.compiling import inner, kernel
 from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
-from proband.planners.sparse.margins import margins, price_of, select_tests, units_of
-from proband.planners.sparse.memo import NODES, Memo, find_child, make_child, nothing_left
+from proband.planners.sparse.margins_kernel import margins, price_of, select_tests, units_of
+from proband.planners.sparse.memo_kernel import NODES, Memo, find_child, make_child, nothing_left
 from proband.planners.sparse.scratch import Scratch
 
 __all__ = ["Beam", "beam_slice", "incumbent_nodes", "new_beam", "settle_upper", "start_beam"]

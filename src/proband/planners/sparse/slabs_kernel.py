@@ -8,7 +8,7 @@ import numpy as np
 
 from proband.compiling import inner, popcount, trailing_zeros
 from proband.planners.sparse.instance import Instance, Number
-from proband.planners.sparse.margins import stop_loss
+from proband.planners.sparse.margins_kernel import stop_loss
 from proband.planners.sparse.scratch import Scratch
 
 __all__ = ["compact", "complete_slab", "dense_counts", "dense_slab", "packed_slab"]
