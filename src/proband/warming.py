@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +37,9 @@ class Warmed:
     seconds: float
 
 
-def _planned(name: str, **options: object) -> None:
+def _planned(name: str, **options: Any) -> None:
     example = INSTANCES[name]()
-    best = plan(example.problem, example.distribution, **options)  # type: ignore[call-overload]
+    best = plan(example.problem, example.distribution, **options)
     best.explain(example.problem.state())
     evaluate(example.problem, example.distribution, test_everything(example.problem, example.distribution))
 
