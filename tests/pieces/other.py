@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,21 +24,14 @@ class Threshold(BaseReward):
 
     limit: float
 
+    name = "threshold"
+    required = ("limit",)
     fields: ClassVar[FieldTypes] = {"limit": NUMBER}
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         payoff = np.zeros((len(rows), len(decisions)))
         payoff[:, 0] = np.where(rows.sum(axis=1) <= self.limit, 1.0, -1.0)
         return payoff
-
-    @classmethod
-    def from_dict(
-        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
-    ) -> Self:
-        return cls(content["limit"])
-
-    def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
-        return {"kind": "threshold", "limit": self.limit}
 
 
 class Mixture:
