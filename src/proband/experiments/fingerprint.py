@@ -15,7 +15,7 @@ import proband
 PARTS = (
     "agents", "distributions", "estimators", "instances", "planners", "policies", "simulation",
     "checking.py", "problem.py", "problem_files", "piecewise", "rewards", "vocabulary.py",
-    "experiments/catalogue", "experiments/cells.py", "experiments/experiment.py", "experiments/relearning.py",
+    "experiments/catalogue", "experiments/cells.py", "experiments/experiment.py",
 )  # fmt: skip
 """What a result depends on, below the package; drawing, reporting and the command line are left out."""
 

@@ -20,6 +20,7 @@ No rate is proved. A useful test can be dropped for good: rarely, and less often
 from __future__ import annotations
 
 import math
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +33,7 @@ from proband.agents.entropy.learning.improvement import expected_addition, expec
 from proband.agents.entropy.learning.moderation import borrowed
 from proband.agents.entropy.learning.scatter import Scatter
 from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive
+from proband.agents.setting import Setting
 from proband.errors import AgentError
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
@@ -84,6 +86,8 @@ class Thrifty(SetAgent):
     (0, 1)
     """
 
+    anytime = False
+
     def __init__(
         self,
         problem: Problem,
@@ -103,14 +107,19 @@ class Thrifty(SetAgent):
         self.growth = checked_positive("growth", growth)
         self.scatter = Scatter(range(problem.d), checked_mean(problem, mean))
         self.best: tuple[int, ...] = self.tested
-        self._left = max(FEWEST, problem.d // 4)
+        self.left = max(FEWEST, problem.d // 4)
+
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting."""
+        return cls(setting.problem, horizon=setting.horizon)
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What a user should know."""
         return (NOTHING_CERTIFIED, *super().notices)
 
-    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
+    def next_block(self, rows: FloatArray, counts: IntArray) -> int:
         """Learn from a block, and keep the tests that are still worth measuring."""
         self.scatter.add(rows, counts)
         if self.scatter.degrees >= FEWEST - 1:

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from proband.agents import AGENTS, Agent, Setting
-from proband.agents.registry import default_agent
-from proband.errors import StudyError, UnknownNameError
+from proband.agents import Agent, Setting, build_agent, default_agent
+from proband.errors import StudyError
 from proband.problem import Problem
 from proband.studies.events import checks
 from proband.studies.events.rules import MOST_SUBJECTS
@@ -35,8 +34,6 @@ def founding_of(
 ) -> dict[str, Any]:
     """Return the data of the event that creates a study, after checking that its agent can be made."""
     chosen = default_agent(problem) if agent is None else agent
-    if chosen not in AGENTS:
-        raise UnknownNameError(f"agent {agent!r} does not exist; choose one of {', '.join(AGENTS)}")
     founding = {
         "format": FORMAT,
         "name": checks.text("the name of the study", problem.name if name is None else name),
@@ -53,18 +50,14 @@ def founding_of(
 
 def make_agent(problem: Problem, founding: Mapping[str, Any]) -> Agent:
     """Return a new agent of a study, always the same one."""
-    make = AGENTS.get(founding["agent"])
-    if make is None:
-        raise UnknownNameError(
-            f"the study's agent is {founding['agent']!r}; this version has {', '.join(AGENTS)}; install a newer proband"
-        )
-    return make(
+    return build_agent(
+        founding["agent"],
         Setting(
             problem,
             horizon=founding["horizon"],
             seed=founding["seed"],
             condition_number=founding["condition_number"],
-        )
+        ),
     )
 
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.sparse.compiling import kernel, popcount, trailing_zeros
-from proband.planners.sparse.instance import UNLIMITED, Instance
-from proband.planners.sparse.memo import rows_key
+from proband.compiling import inner, kernel, popcount, trailing_zeros
+from proband.planners.sparse.instance import UNLIMITED, Instance, Number
+from proband.planners.sparse.memo_kernel import rows_key
 from proband.planners.sparse.scratch import Scratch
 
 __all__ = ["margins", "price_of", "select_tests", "stop_loss", "units_of"]
 
 
 @kernel
-def price_of(instance: Instance, test: int, mask: Any) -> Any:
+def price_of(instance: Instance, test: Number, mask: Any) -> Any:
     """Price of a test when the groups in `mask` are open."""
     group = instance.group[test]
     if group >= 0 and (mask >> np.uint64(group)) & np.uint64(1) != np.uint64(0):
@@ -23,7 +23,7 @@ def price_of(instance: Instance, test: int, mask: Any) -> Any:
     return instance.price[test]
 
 
-@kernel
+@inner
 def units_of(instance: Instance, test: int, mask: Any) -> Any:
     """Price of a test in budget units when the groups in `mask` are open."""
     group = instance.group[test]
@@ -32,43 +32,46 @@ def units_of(instance: Instance, test: int, mask: Any) -> Any:
     return instance.price_units[test]
 
 
-@kernel
+@inner
 def _add_row(instance: Instance, target: Any, row: Any) -> None:
     """Add a row's values to target (width, columns) wherever its one-hot code is 1."""
-    code = instance.onehot[row]
+    code = instance.onehot
     for v in range(target.shape[0]):
         value = instance.row_values[row, v]
         if value == 0.0:
             continue
-        out = target[v]
         if instance.match and v == 2:
-            for c in range(out.size):
-                x = code[c] * value
-                out[c] = x if x > out[c] else out[c]
+            for c in range(target.shape[1]):
+                x = code[row, c] * value
+                target[v, c] = x if x > target[v, c] else target[v, c]
         else:
-            for c in range(out.size):
-                out[c] += code[c] * value
+            for c in range(target.shape[1]):
+                target[v, c] += code[row, c] * value
 
 
-@kernel
+@inner
 def margins(instance: Instance, scratch: Scratch, bits: Any) -> None:
     """Values of every column "test j has outcome b" within `bits`, and of `bits` itself."""
     tests = instance.outcomes.size
     width = scratch.total.size
-    scratch.margin[:] = 0.0
-    scratch.present[:] = np.uint64(0)
+    present, count, margin = scratch.present, scratch.tally, scratch.margin
+    for v in range(width):
+        for c in range(present.size):
+            margin[v, c] = 0.0
+    for c in range(present.size):
+        present[c] = np.uint64(0)
     for w in range(bits.size):
         word = bits[w]
         if word != np.uint64(0):
             cells = instance.cells[w]
-            present = scratch.present
             for c in range(present.size):
                 present[c] |= word & cells[c]
     if instance.packed:
-        scratch.total[:] = 0.0
+        for v in range(width):
+            scratch.total[v, 0] = 0.0
         for t in range(instance.type_start.size - 1):
-            count = scratch.tally
-            count[:] = np.uint64(0)
+            for c in range(count.size):
+                count[c] = np.uint64(0)
             whole = np.uint64(0)
             for w in range(instance.type_start[t], instance.type_start[t + 1]):
                 word = bits[w]
@@ -82,39 +85,38 @@ def margins(instance: Instance, scratch: Scratch, bits: Any) -> None:
             for v in range(width):
                 value = instance.type_values[t, v]
                 if value != 0.0:
-                    scratch.total[v] += value * np.float64(whole)
-                    out = scratch.margin[v]
-                    for c in range(out.size):
-                        out[c] += value * np.float64(count[c])
+                    scratch.total[v, 0] += value * np.float64(whole)
+                    for c in range(count.size):
+                        margin[v, c] += value * np.float64(count[c])
         return
     for w in range(bits.size):
         word = bits[w]
         while word != np.uint64(0):
-            row = (w << 6) + np.int64(trailing_zeros(word))
+            row = (np.uint64(w) << np.uint64(6)) + trailing_zeros(word)
             _add_row(instance, scratch.margin, row)
             word &= word - np.uint64(1)
     for v in range(width):
-        scratch.total[v] = 0.0
+        scratch.total[v, 0] = 0.0
         for b in range(instance.outcomes[0] if tests else 0):
             value = scratch.margin[v, instance.level_offset[b]]
             if instance.match and v == 2:
-                scratch.total[v] = max(scratch.total[v], value)
+                scratch.total[v, 0] = max(scratch.total[v, 0], value)
             else:
-                scratch.total[v] += value
+                scratch.total[v, 0] += value
 
 
-@kernel
-def stop_loss(instance: Instance, values: Any) -> Any:
-    """Loss of stopping, from a value vector."""
+@inner
+def stop_loss(instance: Instance, values: Any, c: Number) -> Any:
+    """Loss of stopping, from the value vector in column c."""
     if instance.match:
-        return max(values[1] - values[2], 0.0)
-    least = values[1]
-    for v in range(2, values.size):
-        least = min(least, values[v])
+        return max(values[1, c] - values[2, c], 0.0)
+    least = values[1, c]
+    for v in range(2, values.shape[0]):
+        least = min(least, values[v, c])
     return max(least, 0.0)
 
 
-@kernel
+@inner
 def _same_split(instance: Instance, bits: Any, i: int, j: int) -> Any:
     """Whether tests i and j cut `bits` into the same parts (checked on the rows)."""
     for b in range(instance.outcomes[i]):
@@ -140,7 +142,7 @@ def _same_split(instance: Instance, bits: Any, i: int, j: int) -> Any:
     return True
 
 
-@kernel
+@inner
 def _replaces(instance: Instance, kept: int, other: int, mask: Any) -> Any:
     """Whether `kept`, with the same split, is at least as good as `other` in every respect."""
     if price_of(instance, kept, mask) > price_of(instance, other, mask):
@@ -155,7 +157,7 @@ def _replaces(instance: Instance, kept: int, other: int, mask: Any) -> Any:
     return True
 
 
-@kernel
+@inner
 def _group_splits(instance: Instance, scratch: Scratch, group: int) -> Any:
     """Whether some test of the group is not constant (needs `margins`)."""
     for j in range(instance.outcomes.size):
@@ -169,7 +171,7 @@ def _group_splits(instance: Instance, scratch: Scratch, group: int) -> Any:
     return False
 
 
-@kernel
+@inner
 def select_tests(instance: Instance, scratch: Scratch, bits: Any, mask: Any, budget: int) -> Any:
     """List the tests worth running at `bits` (needs `margins`): affordable, not constant, one per split."""
     chosen = 0

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from proband.agents import FOREVER, Agent
+from proband.agents import FOREVER, Agent, Greedy
 from proband.estimators import CompleteCases, Likelihood
-from proband.experiments.relearning import Relearning
 from proband.instances import bolts
 from proband.planners import plan
 from proband.policies import follow, test_everything
@@ -13,7 +14,7 @@ from proband.vocabulary import Records
 
 def test_it_plans_again_as_subjects_accrue(rng: np.random.Generator) -> None:
     instance = bolts()
-    agent = Relearning(instance.problem, Likelihood(instance.problem), explore=100, growth=0.5)
+    agent = Greedy(instance.problem, estimator=Likelihood(instance.problem), first=100, growth=0.5)
     assert isinstance(agent, Agent)
     agent.learn(Records(instance.sample(rng, 60)))
     assert agent.commitment == 40
@@ -27,7 +28,7 @@ def test_it_plans_again_as_subjects_accrue(rng: np.random.Generator) -> None:
 
 def test_ignoring_what_follows_is_explore_then_commit(rng: np.random.Generator) -> None:
     instance = bolts()
-    agent = Relearning(instance.problem, CompleteCases(instance.problem), explore=50, ignore=True)
+    agent = Greedy(instance.problem, estimator=CompleteCases(instance.problem), first=50, growth=math.inf)
     rows = instance.sample(rng, 50)
     assert np.array_equal(agent.policy().act(rows), test_everything(instance.problem).act(rows))
     agent.learn(Records(rows))
@@ -39,4 +40,4 @@ def test_ignoring_what_follows_is_explore_then_commit(rng: np.random.Generator) 
     assert agent.commitment == FOREVER
     agent.learn(Records(instance.sample(rng, 50)))
     assert agent.policy() is committed
-    assert agent.estimator.observations.total == 50  # type: ignore[attr-defined]
+    assert agent.estimator.observations.total == 50

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.sparse.binary import binary_counts, binary_row
-from proband.planners.sparse.compiling import kernel
+from proband.compiling import inner
+from proband.planners.sparse.binary_kernel import binary_counts, binary_row
 from proband.planners.sparse.instance import UNLIMITED, Instance
-from proband.planners.sparse.margins import price_of, units_of
+from proband.planners.sparse.margins_kernel import price_of, units_of
 from proband.planners.sparse.scratch import Scratch
-from proband.planners.sparse.slabs import complete_slab, dense_counts, dense_slab, packed_slab
+from proband.planners.sparse.slabs_kernel import complete_slab, dense_counts, dense_slab, packed_slab
 
 __all__ = ["pair_bounds"]
 
 HUGE = 1e200
 
 
-@kernel
+@inner(inline=True)
 def pair_bounds(
     instance: Instance, scratch: Scratch, bits: Any, chosen: int, mask: Any, depth: int, budget: int
 ) -> Any:
@@ -69,52 +69,27 @@ def pair_bounds(
     return columns
 
 
-@kernel
+@inner(inline=True)
 def _binary_pairs(instance: Instance, scratch: Scratch, chosen: int, mask: Any, depth: int, budget: int) -> None:
     """`pair_bounds` for sums of stakes and two outcomes a test."""
-    types = instance.type_start.size - 1
-    spare = -1.0 if instance.opener.any() else instance.constant_below
+    spare = -1.0 if instance.opening else instance.constant_below
     column = scratch.ones
     for v in range(column.shape[0]):
         for k in range(chosen):
             column[v, k] = scratch.margin[v, scratch.column[chosen + k]]
-    both = scratch.slab[0]
     for i in range(chosen - 1):
         if i == 0 or not instance.uniform or budget < UNLIMITED:
             _prices(instance, scratch, i, chosen, mask, depth, budget)
         if instance.packed:
-            binary_counts(
-                scratch.bits,
-                scratch.segment,
-                types,
-                instance.type_values,
-                chosen + i,
-                chosen + i + 1,
-                2 * chosen,
-                scratch.tally,
-                both,
-            )
+            binary_counts(instance, scratch, i, chosen)
         else:
-            dense_counts(instance, scratch, i, chosen, both)
-        binary_row(
-            both,
-            column,
-            i,
-            chosen,
-            scratch.total,
-            scratch.quads,
-            scratch.after,
-            scratch.before,
-            scratch.third,
-            scratch.upper,
-            scratch.lower,
-            spare,
-        )
+            dense_counts(instance, scratch, i, chosen)
+        binary_row(scratch, i, chosen, spare)
     for k in range(2 * chosen):
         scratch.lower[k] = min(scratch.lower[k], scratch.cell_stop[k])
 
 
-@kernel
+@inner
 def _prices(instance: Instance, scratch: Scratch, i: int, chosen: int, mask: Any, depth: int, budget: int) -> None:
     """Prices around test i: of j after i, of i after j, and the least price of a third test."""
     test = scratch.active[i]
@@ -158,99 +133,91 @@ def _prices(instance: Instance, scratch: Scratch, i: int, chosen: int, mask: Any
         scratch.third[j] = second if j == argument else first
 
 
-@kernel
+@inner
 def _stops(instance: Instance, scratch: Scratch, i: int, b: int) -> None:
     """Loss of stopping, and floor min(stop, price of one more test), of the cells (i = b, j = b')."""
-    width = scratch.total.size
+    width, slab, stop, floor, third = scratch.total.size, scratch.slab, scratch.stop, scratch.floor, scratch.third
     for level in range(scratch.level_size.size):
         start = scratch.level_offset[level] + i + 1
         end = scratch.level_offset[level] + scratch.level_size[level]
         if end <= start:
             break
-        stop = scratch.stop[b, start:end]
+        shift = scratch.level_offset[level]
         if instance.match:
-            plus, minus = scratch.slab[b, 1, start:end], scratch.slab[b, 2, start:end]
-            for k in range(stop.size):
-                stop[k] = plus[k] - minus[k]
+            for k in range(start, end):
+                stop[b, k] = slab[b, 1, k] - slab[b, 2, k]
         else:
-            stop[:] = scratch.slab[b, 1, start:end]
+            for k in range(start, end):
+                stop[b, k] = slab[b, 1, k]
             for v in range(2, width):
-                loss = scratch.slab[b, v, start:end]
-                for k in range(stop.size):
-                    stop[k] = loss[k] if loss[k] < stop[k] else stop[k]
-        floor = scratch.floor[b, start:end]
-        mass = scratch.slab[b, 0, start:end]
-        third = scratch.third[i + 1 : i + 1 + stop.size]
-        for k in range(stop.size):
-            stop[k] = stop[k] if stop[k] > 0.0 else 0.0
-            more = third[k] * mass[k]
+                for k in range(start, end):
+                    loss = slab[b, v, k]
+                    stop[b, k] = loss if loss < stop[b, k] else stop[b, k]
+        for k in range(start, end):
+            now = stop[b, k] if stop[b, k] > 0.0 else 0.0
+            more = third[k - shift] * slab[b, 0, k]
             more = more if more > 0.0 else 0.0
-            floor[k] = stop[k] if stop[k] < more else more
+            stop[b, k] = now
+            floor[b, k] = now if now < more else more
 
 
-@kernel
+@inner
 def _forward(instance: Instance, scratch: Scratch, i: int, b: int, chosen: int) -> None:
     """Bounds of the cell (i = b) over second tests j > i."""
-    size = chosen - i - 1
-    sum_stop, sum_floor = scratch.sum_stop[:size], scratch.sum_floor[:size]
-    sum_stop[:] = 0.0
-    sum_floor[:] = 0.0
+    sum_stop, sum_floor = scratch.sum_stop, scratch.sum_floor
+    first = i + 1
+    for k in range(first, chosen):
+        sum_stop[k] = 0.0
+        sum_floor[k] = 0.0
     for level in range(scratch.level_size.size):
-        start = scratch.level_offset[level] + i + 1
-        end = scratch.level_offset[level] + scratch.level_size[level]
-        if end <= start:
+        if scratch.level_size[level] <= i + 1:
             break
-        stop, floor = scratch.stop[b, start:end], scratch.floor[b, start:end]
-        for k in range(stop.size):
-            sum_stop[k] += stop[k]
-            sum_floor[k] += floor[k]
+        shift = scratch.level_offset[level]
+        for k in range(first, scratch.level_size[level]):
+            sum_stop[k] += scratch.stop[b, k + shift]
+            sum_floor[k] += scratch.floor[b, k + shift]
     cell = scratch.level_offset[b] + i
     mass = scratch.mass[cell]
-    after = scratch.after[i + 1 : i + 1 + size]
     upper, lower = scratch.upper[cell], scratch.lower[cell]
-    for k in range(size):
-        pay = after[k] * mass
+    for k in range(i + 1, chosen):
+        pay = scratch.after[k] * mass
         if pay + sum_stop[k] < upper:
             upper = pay + sum_stop[k]
-        if pay + sum_floor[k] < lower and (instance.uniform or not _constant(instance, scratch, i, b, k, mass)):
+        if pay + sum_floor[k] < lower and (instance.uniform or not _constant(instance, scratch, b, k, mass)):
             lower = pay + sum_floor[k]
     scratch.upper[cell], scratch.lower[cell] = upper, lower
 
 
-@kernel
-def _constant(instance: Instance, scratch: Scratch, i: int, b: int, k: int, mass: float) -> Any:
-    """Whether the k-th later test does not split the cell (i = b), so that it need not be considered there."""
-    if instance.opener[scratch.active[i + 1 + k]]:
+@inner
+def _constant(instance: Instance, scratch: Scratch, b: int, k: int, mass: float) -> Any:
+    """Whether active test k does not split the cell (i = b), so that it need not be considered there."""
+    if instance.opener[scratch.active[k]]:
         return False
     biggest = 0.0
     for level in range(scratch.level_size.size):
-        if i + 1 + k < scratch.level_size[level]:
-            biggest = max(biggest, scratch.slab[b, 0, scratch.level_offset[level] + i + 1 + k])
+        if k < scratch.level_size[level]:
+            biggest = max(biggest, scratch.slab[b, 0, scratch.level_offset[level] + k])
     return mass - biggest < instance.constant_below
 
 
-@kernel
+@inner
 def _backward(instance: Instance, scratch: Scratch, i: int, outcomes: int) -> None:
     """Bounds of the cells (j = b') for j > i when i is the second test."""
+    sum_stop, sum_floor, upper, lower = scratch.sum_stop, scratch.sum_floor, scratch.upper, scratch.lower
+    first = i + 1
     for level in range(scratch.level_size.size):
-        start = scratch.level_offset[level] + i + 1
-        end = scratch.level_offset[level] + scratch.level_size[level]
-        if end <= start:
+        if scratch.level_size[level] <= i + 1:
             break
-        size = end - start
-        sum_stop, sum_floor = scratch.sum_stop[:size], scratch.sum_floor[:size]
-        sum_stop[:] = 0.0
-        sum_floor[:] = 0.0
+        last, shift = scratch.level_size[level], scratch.level_offset[level]
+        for k in range(first, last):
+            sum_stop[k] = 0.0
+            sum_floor[k] = 0.0
         for b in range(outcomes):
-            stop, floor = scratch.stop[b, start:end], scratch.floor[b, start:end]
-            for k in range(size):
-                sum_stop[k] += stop[k]
-                sum_floor[k] += floor[k]
-        before = scratch.before[i + 1 : i + 1 + size]
-        mass = scratch.mass[start:end]
-        upper, lower = scratch.upper[start:end], scratch.lower[start:end]
-        for k in range(size):
-            pay = before[k] * mass[k]
+            for k in range(first, last):
+                sum_stop[k] += scratch.stop[b, k + shift]
+                sum_floor[k] += scratch.floor[b, k + shift]
+        for k in range(first, last):
+            pay = scratch.before[k] * scratch.mass[k + shift]
             high, low = pay + sum_stop[k], pay + sum_floor[k]
-            upper[k] = high if high < upper[k] else upper[k]
-            lower[k] = low if low < lower[k] else lower[k]
+            upper[k + shift] = high if high < upper[k + shift] else upper[k + shift]
+            lower[k + shift] = low if low < lower[k + shift] else lower[k + shift]

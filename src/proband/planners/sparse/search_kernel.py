@@ -11,42 +11,60 @@ memo is valid at any time. Where nothing limits the number of tests, *superaddit
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from proband.planners.sparse.compiling import kernel
-from proband.planners.sparse.instance import UNLIMITED, Instance
-from proband.planners.sparse.margins import margins, select_tests
-from proband.planners.sparse.memo import (
+from proband.compiling import inner, kernel
+from proband.planners.sparse.bundle import Bundle
+from proband.planners.sparse.instance import UNLIMITED, Instance, Number
+from proband.planners.sparse.margins_kernel import margins, select_tests
+from proband.planners.sparse.memo_kernel import (
     CHILDREN,
     EXPANSIONS,
     MOVES,
     NODES,
     UNKNOWN,
     Memo,
-    add_node,
     child_state,
     find,
     key_of,
     limits_key,
+    make_child,
 )
-from proband.planners.sparse.pairs import pair_bounds
+from proband.planners.sparse.pairs_kernel import pair_bounds
 from proband.planners.sparse.scratch import Scratch
-from proband.planners.sparse.slabs import compact
+from proband.planners.sparse.slabs_kernel import compact
+from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["DONE", "FULL", "PAUSED", "refresh_stack", "search_slice"]
 
 DONE, PAUSED, FULL = 0, 1, 2
 
 
-@kernel
+@dataclass(frozen=True, eq=False)
+class Stack(Bundle):
+    """Open states from a root down, and the limit up to which each is to be raised."""
+
+    height: IntArray
+    node: IntArray
+    limit: FloatArray
+
+
+def new_stack(tests: int) -> Stack:
+    """Allocate a stack; no path is longer than twice the tests."""
+    most = 2 * tests + 8
+    return Stack(np.zeros(1, dtype=np.int64), np.zeros(most, dtype=np.int64), np.zeros(most))
+
+
+@inner
 def _told_for_free(instance: Instance, memo: Memo, node: int) -> Any:
     """Whether J(S) >= sum of J(S_ib, as the memo knows it) holds for every test at this state."""
     return memo.depth[node] >= UNLIMITED and memo.budget[node] >= UNLIMITED and not instance.penalised
 
 
-@kernel
+@inner
 def _look_up_children(instance: Instance, memo: Memo, scratch: Scratch, node: int, chosen: int) -> Any:
     """Find the states of all cells in the memo; returns the superadditive lower bound they give."""
     bits = memo.bits[node]
@@ -82,7 +100,7 @@ def _look_up_children(instance: Instance, memo: Memo, scratch: Scratch, node: in
     return best if _told_for_free(instance, memo, node) else 0.0
 
 
-@kernel
+@inner
 def _merge_children(memo: Memo, scratch: Scratch, columns: int) -> None:
     """Sharpen the two-level bounds of the cells by what the memo knows of them."""
     for k in range(columns):
@@ -92,7 +110,7 @@ def _merge_children(memo: Memo, scratch: Scratch, columns: int) -> None:
             scratch.upper[k] = min(scratch.upper[k], memo.upper[child])
 
 
-@kernel
+@inner
 def _price_moves(instance: Instance, memo: Memo, scratch: Scratch, node: int, chosen: int) -> Any:
     """Bounds of all moves: updates the node's upper bound, returns (superadditive bound, a free test or -1)."""
     free, told = -1, 0.0
@@ -120,7 +138,7 @@ def _price_moves(instance: Instance, memo: Memo, scratch: Scratch, node: int, ch
     return 0.0, -1
 
 
-@kernel
+@inner
 def _store_moves(instance: Instance, memo: Memo, scratch: Scratch, node: int, chosen: int, free: int) -> Any:
     """Keep the moves that may still improve on the node's upper bound; returns their least lower bound."""
     memo.move_start[node] = memo.size[MOVES]
@@ -149,7 +167,7 @@ def _store_moves(instance: Instance, memo: Memo, scratch: Scratch, node: int, ch
     return least
 
 
-@kernel
+@inner(inline=True)
 def expand(instance: Instance, memo: Memo, scratch: Scratch, node: int, limit: float) -> None:
     """Compute and store the moves of a node, unless what the memo knows already reaches the limit."""
     bits = memo.bits[node]
@@ -165,7 +183,8 @@ def expand(instance: Instance, memo: Memo, scratch: Scratch, node: int, limit: f
     if depth > 2:
         known = _look_up_children(instance, memo, scratch, node, chosen)
     else:
-        scratch.node[:] = -1
+        for k in range(scratch.node.size):
+            scratch.node[k] = -1
     if known > memo.lower[node]:
         memo.lower[node] = min(known, memo.upper[node])
         if known >= min(limit, memo.upper[node]) - instance.tolerance:
@@ -179,7 +198,7 @@ def expand(instance: Instance, memo: Memo, scratch: Scratch, node: int, limit: f
     memo.expanded[node] = True
 
 
-@kernel
+@inner
 def refresh(instance: Instance, memo: Memo, node: int) -> Any:
     """Recompute a node's bounds from its moves, dropping moves that cannot improve.
 
@@ -223,7 +242,7 @@ def refresh(instance: Instance, memo: Memo, node: int) -> Any:
     return best, first, second
 
 
-@kernel
+@inner
 def _swap_moves(memo: Memo, one: int, two: int) -> None:
     memo.move_test[one], memo.move_test[two] = memo.move_test[two], memo.move_test[one]
     memo.move_price[one], memo.move_price[two] = memo.move_price[two], memo.move_price[one]
@@ -231,19 +250,13 @@ def _swap_moves(memo: Memo, one: int, two: int) -> None:
     memo.move_children[one], memo.move_children[two] = memo.move_children[two], memo.move_children[one]
 
 
-@kernel
+@inner
 def ensure_child(instance: Instance, memo: Memo, node: int, move: int, child: int) -> None:
     """Link the child of a move to a state of the memo, adding the state when it is new."""
-    test = memo.move_test[move]
-    bits = memo.bits[node]
-    cell = instance.cell_rows[instance.level_offset[memo.child_outcome[child]] + test]
-    mask, depth, budget = child_state(instance, bits, cell, test, memo.mask[node], memo.depth[node], memo.budget[node])
-    key = key_of(instance, bits, cell, mask, depth, budget)
-    target = find(memo, key, bits, cell, mask, depth, budget)
-    if target < 0:
-        target = add_node(instance, memo, bits, cell, key, mask, depth, budget)
-        if depth < UNLIMITED:
-            _borrow_bounds(instance, memo, target)
+    known = memo.size[NODES]
+    target = make_child(instance, memo, node, np.int64(memo.move_test[move]), np.int64(memo.child_outcome[child]))
+    if target == known and memo.depth[target] < UNLIMITED:
+        _borrow_bounds(instance, memo, target)
     memo.child_node[child] = target
     memo.lower[target] = max(memo.lower[target], memo.child_lower[child])
     if memo.child_upper[child] < memo.upper[target] - 1e-3 * instance.tolerance:
@@ -252,7 +265,7 @@ def ensure_child(instance: Instance, memo: Memo, node: int, move: int, child: in
     memo.lower[target] = min(memo.lower[target], memo.upper[target])
 
 
-@kernel
+@inner
 def _borrow_bounds(instance: Instance, memo: Memo, node: int) -> None:
     """A bound proved with one more test left is a bound with fewer left."""
     bits = memo.bits[node]
@@ -263,14 +276,14 @@ def _borrow_bounds(instance: Instance, memo: Memo, node: int) -> None:
         memo.lower[node] = max(memo.lower[node], memo.lower[richer])
 
 
-@kernel
+@inner
 def _choose_child(instance: Instance, memo: Memo, node: int, move: int) -> Any:
     """The open child to work on next, or -1; links all children of the move first."""
-    best, score = -1, -1.0
+    best, score = np.int64(-1), -1.0
     for child in range(memo.move_child[move], memo.move_child[move] + memo.move_children[move]):
         if memo.child_node[child] < 0:
             ensure_child(instance, memo, node, move, child)
-        target = memo.child_node[child]
+        target = np.int64(memo.child_node[child])
         gap = memo.upper[target] - memo.lower[target]
         if not _settled(instance, memo, target, np.inf):
             merit = gap if memo.expanded[target] else 1e3 * gap
@@ -279,8 +292,8 @@ def _choose_child(instance: Instance, memo: Memo, node: int, move: int) -> Any:
     return best
 
 
-@kernel
-def _settled(instance: Instance, memo: Memo, node: int, limit: float) -> Any:
+@inner
+def _settled(instance: Instance, memo: Memo, node: Number, limit: float) -> Any:
     """Whether the node's lower bound reaches the limit or its upper bound (then both are made equal)."""
     if memo.lower[node] >= memo.upper[node] - instance.tolerance:
         memo.lower[node] = memo.upper[node]
@@ -293,9 +306,7 @@ def search_slice(
     instance: Instance,
     memo: Memo,
     scratch: Scratch,
-    stack: Any,
-    limits: Any,
-    height: Any,
+    stack: Stack,
     expansions: int,
     slack: float,
 ) -> Any:
@@ -304,9 +315,9 @@ def search_slice(
     columns = instance.cells.shape[1]
     last = memo.size[EXPANSIONS] + expansions
     steps = 40 * expansions
-    while height[0] > 0:
-        node = stack[height[0] - 1]
-        limit = limits[height[0] - 1]
+    while stack.height[0] > 0:
+        node = stack.node[stack.height[0] - 1]
+        limit = stack.limit[stack.height[0] - 1]
         steps -= 1
         if memo.size[EXPANSIONS] >= last or steps < 0:
             return PAUSED
@@ -317,39 +328,39 @@ def search_slice(
         ):
             return FULL
         if _settled(instance, memo, node, limit):
-            height[0] -= 1
+            stack.height[0] -= 1
             continue
-        if not memo.expanded[node]:
-            expand(instance, memo, scratch, node, limit)
-            continue
-        move, first, second = refresh(instance, memo, node)
-        if _settled(instance, memo, node, limit):
-            height[0] -= 1
-            continue
-        share = slack if height[0] > 1 else 0.25 * slack
-        step = share * (memo.upper[node] - first) + 2.0 * instance.tolerance
-        until = min(limit, max(second, first + step))
-        target = _choose_child(instance, memo, node, move)
-        if target < 0:
-            continue
-        low = memo.move_price[move]
-        for child in range(memo.move_child[move], memo.move_child[move] + memo.move_children[move]):
-            low += memo.lower[memo.child_node[child]]
-        if low >= until - instance.tolerance:
-            continue
-        if not memo.expanded[target]:
-            expand(instance, memo, scratch, target, memo.lower[target] + (until - low))
-            continue
-        rise = min(until - low, 0.5 * (memo.upper[target] - memo.lower[target]))
-        stack[height[0]] = target
-        limits[height[0]] = memo.lower[target] + max(rise, 2.0 * instance.tolerance)
-        height[0] += 1
+        work, aim = node, limit
+        if memo.expanded[node]:
+            move, first, second = refresh(instance, memo, node)
+            if _settled(instance, memo, node, limit):
+                stack.height[0] -= 1
+                continue
+            share = slack if stack.height[0] > 1 else 0.25 * slack
+            step = share * (memo.upper[node] - first) + 2.0 * instance.tolerance
+            until = min(limit, max(second, first + step))
+            target = _choose_child(instance, memo, node, move)
+            if target < 0:
+                continue
+            low = memo.move_price[move]
+            for child in range(memo.move_child[move], memo.move_child[move] + memo.move_children[move]):
+                low += memo.lower[memo.child_node[child]]
+            if low >= until - instance.tolerance:
+                continue
+            if memo.expanded[target]:
+                rise = min(until - low, 0.5 * (memo.upper[target] - memo.lower[target]))
+                stack.node[stack.height[0]] = target
+                stack.limit[stack.height[0]] = memo.lower[target] + max(rise, 2.0 * instance.tolerance)
+                stack.height[0] += 1
+                continue
+            work, aim = target, memo.lower[target] + (until - low)
+        expand(instance, memo, scratch, work, aim)
     return DONE
 
 
 @kernel
-def refresh_stack(instance: Instance, memo: Memo, stack: Any, height: Any) -> None:
+def refresh_stack(instance: Instance, memo: Memo, stack: Stack) -> None:
     """Carry what is known of open states down to the bottom of the stack."""
-    for k in range(height[0] - 1, -1, -1):
-        if memo.expanded[stack[k]]:
-            refresh(instance, memo, stack[k])
+    for k in range(stack.height[0] - 1, -1, -1):
+        if memo.expanded[stack.node[k]]:
+            refresh(instance, memo, stack.node[k])

@@ -9,15 +9,17 @@ entropy of the split itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.compiling import kernel
-from proband.planners.sparse.instance import UNLIMITED, Instance
-from proband.planners.sparse.margins import margins, price_of, select_tests, units_of
-from proband.planners.sparse.memo import NODES, Memo, add_node, child_state, find, key_of
+from proband.compiling import inner, kernel
+from proband.planners.sparse.bundle import Bundle
+from proband.planners.sparse.instance import UNLIMITED, Instance, Number
+from proband.planners.sparse.margins_kernel import margins, price_of, select_tests, units_of
+from proband.planners.sparse.memo_kernel import NODES, Memo, find_child, make_child, nothing_left
 from proband.planners.sparse.scratch import Scratch
 
 __all__ = ["Beam", "beam_slice", "incumbent_nodes", "new_beam", "settle_upper", "start_beam"]
@@ -25,7 +27,8 @@ __all__ = ["Beam", "beam_slice", "incumbent_nodes", "new_beam", "settle_upper", 
 DONE, PAUSED, FULL = 0, 1, 2
 
 
-class Beam(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Beam(Bundle):
     """Explicit stack of the beam: one row per level."""
 
     height: NDArray[np.int64]
@@ -37,6 +40,7 @@ class Beam(NamedTuple):
     total: NDArray[np.float64]
     score: NDArray[np.float64]
     width: NDArray[np.int64]
+    found: NDArray[np.int64]
 
 
 def new_beam(instance: Instance, most: int = 128) -> Beam:
@@ -54,6 +58,7 @@ def new_beam(instance: Instance, most: int = 128) -> Beam:
         total=np.zeros(levels),
         score=np.zeros(most),
         width=integers[4],
+        found=np.zeros(2 * instance.bits + 64, dtype=np.int64),
     )
 
 
@@ -68,24 +73,19 @@ def start_beam(beam: Beam, root: int, widths: Sequence[int]) -> None:
 
 
 @kernel
-def incumbent_nodes(instance: Instance, memo: Memo, root: int, found: Any) -> Any:
+def incumbent_nodes(instance: Instance, memo: Memo, beam: Beam, root: int) -> Any:
     """Fill `found` with the states of the incumbent policy below a root; returns their number."""
+    found = beam.found
     found[0] = root
     count, place = 1, 0
     while place < count:
         node = found[place]
         place += 1
-        test = memo.best[node]
+        test = np.int64(memo.best[node])
         if test < 0:
             continue
-        bits = memo.bits[node]
         for b in range(instance.outcomes[test]):
-            cell = instance.cell_rows[instance.level_offset[b] + test]
-            mask, depth, budget = child_state(
-                instance, bits, cell, test, memo.mask[node], memo.depth[node], memo.budget[node]
-            )
-            key = key_of(instance, bits, cell, mask, depth, budget)
-            child = find(memo, key, bits, cell, mask, depth, budget)
+            child = find_child(instance, memo, node, test, b)
             if child >= 0 and count < found.size and memo.mass[child] > 0.0:
                 found[count] = child
                 count += 1
@@ -93,56 +93,45 @@ def incumbent_nodes(instance: Instance, memo: Memo, root: int, found: Any) -> An
 
 
 @kernel
-def settle_upper(instance: Instance, memo: Memo, found: Any, count: int) -> None:
+def settle_upper(instance: Instance, memo: Memo, beam: Beam, count: int) -> None:
     """Carry better upper bounds of the incumbent's states up to the root."""
     for place in range(count - 1, -1, -1):
-        node = found[place]
-        test = memo.best[node]
+        node = beam.found[place]
+        test = np.int64(memo.best[node])
         if test < 0:
             continue
-        bits = memo.bits[node]
         total = price_of(instance, test, memo.mask[node]) * memo.mass[node]
         for b in range(instance.outcomes[test]):
-            cell = instance.cell_rows[instance.level_offset[b] + test]
-            mask, depth, budget = child_state(
-                instance, bits, cell, test, memo.mask[node], memo.depth[node], memo.budget[node]
-            )
-            key = key_of(instance, bits, cell, mask, depth, budget)
-            child = find(memo, key, bits, cell, mask, depth, budget)
+            child = find_child(instance, memo, node, test, b)
             if child >= 0:
                 total += memo.upper[child]
-            else:
-                empty = True
-                for w in range(bits.size):
-                    if bits[w] & cell[w] != np.uint64(0):
-                        empty = False
-                if not empty:
-                    total = np.inf
+            elif not nothing_left(memo.bits[node], instance.cell_rows[instance.level_offset[b] + test]):
+                total = np.inf
         memo.upper[node] = min(memo.upper[node], total)
 
 
-@kernel
-def _impurity(instance: Instance, values: Any) -> Any:
-    """Entropy of the classes of a value vector, times their mass."""
+@inner
+def _impurity(instance: Instance, values: Any, c: Number) -> Any:
+    """Entropy of the classes of the value vector in column c, times their mass."""
     if instance.match:
-        return values[0] * np.log(values[0]) if values[0] > 0.0 else 0.0
-    decisions = values.size - 1
+        return values[0, c] * np.log(values[0, c]) if values[0, c] > 0.0 else 0.0
+    decisions = values.shape[0] - 1
     if decisions < 2:
         return 0.0
     whole = 0.0
-    for v in range(1, values.size):
-        whole += values[v]
+    for v in range(1, decisions + 1):
+        whole += values[v, c]
     share = whole / (decisions - 1)
     mass, entropy = 0.0, 0.0
-    for v in range(1, values.size):
-        x = share - values[v]
+    for v in range(1, decisions + 1):
+        x = share - values[v, c]
         if x > 0.0:
             mass += x
             entropy -= x * np.log(x)
     return entropy + mass * np.log(mass) if mass > 0.0 else 0.0
 
 
-@kernel
+@inner(inline=True)
 def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, level: int) -> None:
     """Fill the tests to try at the state on this level, best first."""
     node = beam.node[level]
@@ -155,7 +144,7 @@ def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, le
     bits, mask, budget = memo.bits[node], memo.mask[node], memo.budget[node]
     margins(instance, scratch, bits)
     chosen = select_tests(instance, scratch, bits, mask, budget)
-    before = _impurity(instance, scratch.total)
+    before = _impurity(instance, scratch.total, np.int64(0))
     for a in range(chosen):
         test = scratch.active[a]
         price = price_of(instance, test, mask)
@@ -165,7 +154,7 @@ def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, le
             continue
         gain = before
         for b in range(instance.outcomes[test]):
-            gain -= _impurity(instance, scratch.margin[:, instance.level_offset[b] + test])
+            gain -= _impurity(instance, scratch.margin, instance.level_offset[b] + test)
         score = gain / (price + 1e-9)
         place = beam.tried[level]
         while place > 0 and beam.score[place - 1] < score:
@@ -181,28 +170,16 @@ def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, le
         beam.tests[level, place] = test
 
 
-@kernel
+@inner
 def _next_child(instance: Instance, memo: Memo, beam: Beam, level: int) -> Any:
     """Advance to the next outcome of the current test; returns its node, or -1 when there is none."""
     node = beam.node[level]
     test = beam.tests[level, beam.position[level]]
-    bits = memo.bits[node]
     while beam.outcome[level] + 1 < instance.outcomes[test]:
         beam.outcome[level] += 1
-        cell = instance.cell_rows[instance.level_offset[beam.outcome[level]] + test]
-        empty = True
-        for w in range(bits.size):
-            if bits[w] & cell[w] != np.uint64(0):
-                empty = False
-                break
-        if empty:
-            continue
-        mask, depth, budget = child_state(
-            instance, bits, cell, test, memo.mask[node], memo.depth[node], memo.budget[node]
-        )
-        key = key_of(instance, bits, cell, mask, depth, budget)
-        child = find(memo, key, bits, cell, mask, depth, budget)
-        return child if child >= 0 else add_node(instance, memo, bits, cell, key, mask, depth, budget)
+        b = beam.outcome[level]
+        if not nothing_left(memo.bits[node], instance.cell_rows[instance.level_offset[b] + test]):
+            return make_child(instance, memo, node, test, b)
     return -1
 
 

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from proband import plan
-from proband.agents.gaussian import CompletingSets
 from proband.errors import PolicyError
-from proband.policies import CoinPolicy, branches, follow
+from proband.policies import ByTests, CoinPolicy, Completing, branches, follow
 from proband.policies.beliefs import masks_of
 
 
 def test_coins_fall_by_the_tested_set(lab, rng):
     problem, law = lab.quality_control()
     base = plan(problem, law)
-    policy = CompletingSets(problem, base, {0b0011: 0.25, 0b0111: 1.0})
+    policy = Completing(problem, base, ByTests(problem, {0b0011: 0.25, 0b0111: 1.0}))
     assert isinstance(policy, CoinPolicy)
     rows = law.sample(rng, 500)
     stopped = follow(problem, base, rows)
@@ -32,7 +31,7 @@ def test_coins_fall_by_the_tested_set(lab, rng):
 def test_a_subject_that_is_being_completed_stays_so_in_every_state_on_the_way(lab, rng):
     problem, law = lab.quality_control()
     base = plan(problem, law)
-    policy = CompletingSets(problem, base, {0b0011: 0.25, 0b0111: 0.1})
+    policy = Completing(problem, base, ByTests(problem, {0b0011: 0.25, 0b0111: 0.1}))
     rows = law.sample(rng, 400)
     coins = rng.random(400)
     seen = follow(problem, policy, rows, coins=coins).states
@@ -46,7 +45,7 @@ def test_a_subject_that_is_being_completed_stays_so_in_every_state_on_the_way(la
 def test_without_sets_it_is_the_base(lab, rng):
     problem, law = lab.quality_control()
     base = plan(problem, law)
-    policy, rows = CompletingSets(problem, base, {}), law.sample(rng, 50)
+    policy, rows = Completing(problem, base, ByTests(problem, {})), law.sample(rng, 50)
     tossed, plain = follow(problem, policy, rows, coins=np.zeros(50)), follow(problem, base, rows)
     assert np.array_equal(tossed.states, plain.states, equal_nan=True)
     assert np.array_equal(tossed.actions, plain.actions)
@@ -55,14 +54,14 @@ def test_without_sets_it_is_the_base(lab, rng):
 
 def test_sets_that_are_not_listed(lab):
     problem, law = lab.quality_control()
-    policy = CompletingSets(problem, plan(problem, law), {0b1: 0.5}, otherwise=0.125)
+    policy = Completing(problem, plan(problem, law), ByTests(problem, {0b1: 0.5}, otherwise=0.125))
     nan = np.nan
     states = [[1.0, nan, nan, nan], [1.0, nan, 2.0, nan], [1.0, 2.0, 3.0, 4.0]]
     assert policy.completion(states).tolist() == [0.5, 0.125, 0.0]
 
 
 def test_probabilities_are_checked(lab):
-    problem, law = lab.quality_control()
+    problem, _ = lab.quality_control()
     for wrong in ({"probabilities": {1: 1.5}}, {"probabilities": {}, "otherwise": -0.1}):
         with pytest.raises(PolicyError, match="from 0 to 1"):
-            CompletingSets(problem, plan(problem, law), **wrong)
+            ByTests(problem, **wrong)
