@@ -19,7 +19,6 @@ from proband.problem import Problem
 from proband.studies.exchange.whole_files import beside
 from proband.studies.ledger.chain import as_time
 from proband.studies.ledger.ledger import Ledger
-from proband.studies.ledger.subject import status_of
 from proband.texts import cell_of
 from proband.vocabulary import Records
 
@@ -58,7 +57,7 @@ def table_of(ledger: Ledger) -> Rows:
 def _outcomes(ledger: Ledger, tests: Sequence[str]) -> Iterator[dict[str, str | float | None]]:
     for row in ledger.columns.rows[: len(ledger.columns)].tolist():
         yield {
-            test: None if math.isnan(value) else ledger.names.outcome(j, value)
+            test: None if math.isnan(value) else ledger.stated(j, value)
             for j, (test, value) in enumerate(zip(tests, row, strict=True))
         }
 
@@ -70,7 +69,7 @@ def _facts(ledger: Ledger) -> Iterator[tuple[object, ...]]:
         decided = bool(columns.decided[i])
         yield (
             i + 1,
-            status_of(ledger, i),
+            ledger.status(i),
             columns.decisions[i],
             float(columns.spent[i]),
             int(ran[i]),

@@ -71,7 +71,7 @@ def finish(study: Study, n: int) -> None:
 
 
 def settle(study: Study) -> None:
-    worker = study._tutor._worker
+    worker = study._replanner._worker
     if worker is not None:
         worker.join(30)
 
@@ -124,10 +124,10 @@ def test_many_amendments_are_learned_in_one_go(slow: Callable[..., Study]) -> No
     for n in range(2, 12):
         study.correct(str(n), "visual", "rusty", reason="typo")
     Slow.gate.set()
-    study._tutor._stopping.set()
+    study._replanner._stopping.set()
     settle(study)
     assert Slow.plans == plans + 4  # one agent that began anew, and no more while it rests
-    study._tutor._stopping.clear()
+    study._replanner._stopping.clear()
     study.replan()
     assert Slow.plans == plans + 8
 
@@ -137,8 +137,8 @@ def test_closing_leaves_a_plan_that_is_being_made_and_throws_it_away(slow: Calla
     waiting = [study.arrive() for _ in range(2)]
     finish(study, 3)
     assert Slow.planning.wait(30)
-    before = study._tutor.published
-    worker = study._tutor._worker
+    before = study._replanner.newest
+    worker = study._replanner._worker
     assert worker is not None
     closing = threading.Thread(target=study.close)
     closing.start()
@@ -148,7 +148,7 @@ def test_closing_leaves_a_plan_that_is_being_made_and_throws_it_away(slow: Calla
     Slow.gate.set()
     worker.join(30)
     assert not worker.is_alive()
-    assert study._tutor.published is before
+    assert study._replanner.newest is before
     assert Slow.plans == 1  # and it has not gone on
     again = Study.open("bolts", store=study.store, station="A", replan="never")
     assert [again.ask(subject).action for subject in waiting] == ["visual", "visual"]
