@@ -104,7 +104,7 @@ def standardise(line: Line) -> tuple[Instance, Units]:
     prices = np.array([line.costs[line.tests], line.group_costs[line.tests]]) / scale
     peers, opens = _groups(line, prices)
     instance = Instance(
-        factors, noise, prices, peers, opens, losses.knots.copy(), losses.intercepts.copy(), losses.slopes.copy(),
+        factors, noise, prices, peers, opens, losses.knots, losses.intercepts, losses.slopes,
         losses.knots[turning], _majorants(losses, best, turning),
     )  # fmt: skip
     return instance, Units(line.mean_z, unit, scale, sd, arrival)
@@ -118,7 +118,7 @@ def _factors(line: Line) -> tuple[FloatArray, float, float, float]:
     kept = shares > NO_SPREAD * line.d
     factors = directions[:, kept] * np.sqrt(shares[kept])
     weights = line.weights * scale
-    joint = np.vstack([factors, weights @ factors])
+    joint = np.ascontiguousarray(np.vstack([factors, weights @ factors]))
     noise, sd = float(np.abs(weights).sum()), float(np.linalg.norm(joint[-1]))
     if sd <= ROUNDING * noise:  # z is known
         sd, joint[-1] = 0.0, 0.0
