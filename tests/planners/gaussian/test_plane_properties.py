@@ -86,7 +86,7 @@ def value_on(problem: Plane, width: float) -> float:
     return float(problem.reward.expected_maximum([problem.mean_z], prior(problem))[0] - induction.loss_on_arrival())
 
 
-@pytest.mark.parametrize("seed", [*range(36), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(36, 300))])
+@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 300))])
 def test_the_error_covers_the_truth(seed: int) -> None:
     problem = random_plane(seed)
     solution = solve_plane(problem)

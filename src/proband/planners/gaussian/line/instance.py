@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from proband.piecewise import PiecewiseLinear
 from proband.planners.gaussian.conditioning_kernel import ROUNDING, project_all
 from proband.planners.gaussian.line.problem import Line
+from proband.prices import as_bits
 from proband.vocabulary import FloatArray, IntArray
 
 NO_SPREAD = 1e-14
@@ -101,10 +102,11 @@ def standardise(line: Line) -> tuple[Instance, Units]:
     turning = np.flatnonzero((np.diff(best) != 0) & (np.abs(losses.knots) <= FARTHEST))
     scale = _scale(losses, best, turning)
     losses = PiecewiseLinear(losses.knots, losses.intercepts / scale, losses.slopes / scale)
-    prices = np.array([line.costs[line.tests], line.group_costs[line.tests]]) / scale
-    peers, opens = _groups(line, prices)
+    prices, peers = line.prices.both / scale, line.prices.peers
+    savings = prices[0] - prices[1]
+    opens = peers & (savings > savings[:, None])
     instance = Instance(
-        factors, noise, prices, peers, opens, losses.knots, losses.intercepts, losses.slopes,
+        factors, noise, prices, as_bits(peers), as_bits(opens), losses.knots, losses.intercepts, losses.slopes,
         losses.knots[turning], _majorants(losses, best, turning),
     )  # fmt: skip
     return instance, Units(line.mean_z, unit, scale, sd, arrival)
@@ -129,16 +131,6 @@ def _factors(line: Line) -> tuple[FloatArray, float, float, float]:
     arrival = float(np.linalg.norm(before - joint[-1]))
     arrival = arrival if arrival > ROUNDING * noise else 0.0
     return np.ascontiguousarray(joint[[*line.tests, line.d]]), noise, sd, arrival
-
-
-def _groups(line: Line, prices: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return, for each test that can be run, the bits of its peers, and of those that gain more from an open group."""
-    groups, m = line.groups[line.tests], len(line.tests)
-    bits = np.int64(1) << np.arange(m, dtype=np.int64)
-    same = (groups[:, None] == groups) & (groups >= 0) & ~np.eye(m, dtype=np.bool_)
-    savings = prices[0] - prices[1]
-    gains = same & (savings > savings[:, None])
-    return (same * bits).sum(axis=1, dtype=np.int64), (gains * bits).sum(axis=1, dtype=np.int64)
 
 
 def _scale(losses: PiecewiseLinear, best: IntArray, turning: IntArray) -> float:

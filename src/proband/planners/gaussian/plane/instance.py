@@ -22,6 +22,7 @@ from proband.piecewise.creases import Surfaces
 from proband.planners.gaussian.conditioning_kernel import ROUNDING, project_all
 from proband.planners.gaussian.plane.conditioning_kernel import condition_many
 from proband.planners.gaussian.plane.problem import Plane
+from proband.prices import as_bits
 from proband.vocabulary import FloatArray, IntArray
 
 NO_SPREAD = 1e-15
@@ -82,7 +83,7 @@ def standardise(plane: Plane) -> Instance:
         arrival[:] = v1, min(max(v12, -largest), largest), v2
     return Instance(
         np.ascontiguousarray(rows[[*plane.tests, plane.d, plane.d + 1]]), noise, prior, arrival,
-        np.array([plane.costs[plane.tests], plane.group_costs[plane.tests]]), _peers(plane),
+        plane.prices.both, as_bits(plane.prices.peers),
         plane.reward.rescaled(plane.mean_z, units).surfaces, plane.mean_z, units,
     )  # fmt: skip
 
@@ -99,9 +100,3 @@ def _factors(plane: Plane) -> tuple[FloatArray, FloatArray, FloatArray]:
     lengths = np.linalg.norm(scores, axis=1)
     units = np.where(lengths > ROUNDING * noise, lengths, 1.0)
     return np.ascontiguousarray(np.vstack([tests, scores / units[:, None]])), noise / units, units
-
-
-def _peers(plane: Plane) -> IntArray:
-    groups, m = plane.groups[plane.tests], len(plane.tests)
-    same = (groups[:, None] == groups) & (groups >= 0) & ~np.eye(m, dtype=np.bool_)
-    return np.asarray((same * (np.int64(1) << np.arange(m, dtype=np.int64))).sum(axis=1, dtype=np.int64))

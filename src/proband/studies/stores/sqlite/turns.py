@@ -11,6 +11,7 @@ one must wait for it meanwhile.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import struct
@@ -21,25 +22,13 @@ from contextlib import contextmanager, suppress
 from proband.errors import StoreBusyError, StoreError
 from proband.studies.stores.patience import Patience
 
-if sys.platform == "win32":
-    import msvcrt
 
-    def _try(file: int) -> bool:
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try(file: int) -> bool:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            return False
-        return True
+def _try(file: int) -> bool:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 def _holder(file: int) -> str:

@@ -1,0 +1,1 @@
+"""Studies and tables as files: exports, imports and their inspection, copies, spreadsheets."""
