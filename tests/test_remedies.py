@@ -14,13 +14,13 @@ import typer
 
 import proband
 from proband.cli.app import app
-from proband.planners import MEASURED_PLANNERS, PLANNERS
+from proband.planners import PLANNERS
 
 PACKAGE = Path(proband.__file__).parent
 ROOT = PACKAGE.parents[1]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
-KEYWORDS = {"method": {*PLANNERS, *MEASURED_PLANNERS}, "device": {"cpu", "gpu"}, "support": {"product", "seen"}}
+KEYWORDS = {"method": set(PLANNERS), "device": {"cpu", "gpu"}, "support": {"product", "seen"}}
 """Arguments that messages name with a value, and the values that they take."""
 
 
@@ -35,7 +35,7 @@ def texts(path: Path) -> Iterator[str]:
             yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent | inside:
             yield node.value
-        elif isinstance(node, documented) and path.parent.name == "cli":
+        elif isinstance(node, documented) and "cli" in path.parts:
             yield from re.findall(r"^\s*(\$ .*)$", ast.get_docstring(node) or "", flags=re.MULTILINE)
 
 

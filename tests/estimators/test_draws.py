@@ -6,7 +6,7 @@ import pytest
 from proband import Records
 from proband.errors import DistributionError
 from proband.estimators import Dirichlet, EmpiricalBayes, Likelihood
-from proband.estimators import draws as drawing
+from proband.estimators.listed import draws as drawing
 
 nan = np.nan
 

@@ -7,9 +7,9 @@ from scipy.stats import multivariate_normal
 
 from proband import Gaussian, Problem, Records, Test
 from proband.errors import DistributionError, StateError, TableError
-from proband.estimators.gaussian import GaussianLikelihood, GaussianPlugIn, best_shrinkage
-from proband.estimators.gaussian_em import conditional
-from proband.estimators.gaussian_patterns import Patterns
+from proband.estimators.gaussian.em import conditional
+from proband.estimators.gaussian.likelihood import GaussianLikelihood, GaussianPlugIn, best_shrinkage
+from proband.estimators.gaussian.patterns import Patterns
 from proband.rewards import Entropy, Match
 
 nan = np.nan

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import invgamma, kstest, t
 
 from proband import Gaussian, Problem, Records, Test
-from proband.estimators.gaussian import GaussianLikelihood
-from proband.estimators.gaussian_draws import MOST_SWEEPS, missing_information, sweeps_needed
+from proband.estimators.gaussian.draws import MOST_SWEEPS, missing_information, sweeps_needed
+from proband.estimators.gaussian.likelihood import GaussianLikelihood
 from proband.rewards import Entropy
 
 nan = np.nan

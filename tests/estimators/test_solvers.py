@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from proband.estimators import Dirichlet, Likelihood, dual, solve_dual, solve_em
-from proband.estimators.agreement import ProductAgreement
-from proband.estimators.cells import Cells, Fit, observed_mass
-from proband.estimators.observations import Observations
-from proband.estimators.supports import ProductSupport, count_cells
+from proband.estimators import Dirichlet, Likelihood, solve_dual, solve_em
+from proband.estimators.listed import dual
+from proband.estimators.listed.agreement import ProductAgreement
+from proband.estimators.listed.cells import Cells, Fit, observed_mass
+from proband.estimators.listed.observations import Observations
+from proband.estimators.listed.supports import ProductSupport, count_cells
 
 
 def cells_of(problem, rows):

@@ -22,7 +22,7 @@ from tests.studies.crowd import PROBLEMS
 from proband import Discrete, Gaussian, Problem
 from proband.cli.sensors import load_network
 from proband.errors import ProbandError
-from proband.planners.files import load_plan
+from proband.planners.files import load_policy
 from proband.policies import Tree
 from proband.policies.rendering import text
 from proband.problem_files.toml import toml
@@ -147,7 +147,7 @@ KINDS: dict[str, Kind] = {
     ),
     "parquet": Kind(".parquet", seeds.parquets, _for(("bolts", "gout", "rods"), read_past)),
     "policy": Kind(".json", seeds.policies, (_follow,), _altered_json),
-    "gaussian-policy": Kind(".json", seeds.gaussian_policies, (load_plan,), _altered_json),
+    "gaussian-policy": Kind(".json", seeds.gaussian_policies, (load_policy,), _altered_json),
     "covariance-csv": Kind(".csv", seeds.covariances_csv, _COVARIANCE, rearranged),
     "covariance-npy": Kind(".npy", seeds.covariances_npy, _COVARIANCE),
     "covariance-npz": Kind(".npz", seeds.covariances_npz, _COVARIANCE, _repacked_npz),

@@ -7,7 +7,7 @@ import pytest
 from tests.studies.crowd import PROBLEMS, law_of
 
 from proband import Discrete, Problem, Records
-from proband.agents import AGENTS, Setting
+from proband.agents import Setting, build_agent
 from proband.policies import branches, follow
 from proband.studies.learning import acting
 from proband.vocabulary import FloatArray, Policy
@@ -17,7 +17,7 @@ def learned(problem: Problem, agent: str, subjects: int = 100) -> tuple[Policy, 
     """A policy after some complete subjects, and all outcome vectors."""
     law = law_of(problem, np.random.default_rng(4))
     assert isinstance(law, Discrete)
-    one = AGENTS[agent](Setting(problem, seed=3))
+    one = build_agent(agent, Setting(problem, seed=3))
     one.learn(Records(law.sample(np.random.default_rng(5), subjects)))
     return one.policy(), law.support
 

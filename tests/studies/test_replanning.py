@@ -8,19 +8,21 @@ import pytest
 from tests.studies.crowd import Clock, bolts
 
 from proband import Discrete, Records
-from proband.agents import AGENTS
+from proband.agents import Setting
 from proband.policies import FixedSet, test_everything
 from proband.problem import Problem
 from proband.studies import Study
 from proband.studies.stores import MemoryStore
-from proband.vocabulary import Policy
+from proband.vocabulary import Kind, Policy
 
+PLACE = f"{__name__}:Slow"
 ROW = {"visual": "clean", "weight": "light", "ultrasonic": "ok"}
 
 
 class Slow:
     """An agent with a new policy after every three subjects, which waits to be allowed to plan."""
 
+    kinds = frozenset({Kind.LISTED})
     gate = threading.Event()
     planning = threading.Event()
     plans = 0
@@ -29,6 +31,10 @@ class Slow:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.left, self.learned = problem, 3, 0
         self._policy: Policy = test_everything(problem)
+
+    @classmethod
+    def of(cls, setting: Setting) -> Slow:
+        return cls(setting.problem)
 
     @property
     def commitment(self) -> int:
@@ -50,12 +56,11 @@ class Slow:
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Study]:
-    monkeypatch.setitem(AGENTS, "slow", lambda setting: Slow(setting.problem))
+def slow() -> Callable[..., Study]:
     Slow.gate, Slow.planning, Slow.plans, Slow.fails = threading.Event(), threading.Event(), 0, False
 
     def make(replan: str) -> Study:
-        return Study.create(bolts(), agent="slow", store=MemoryStore(), station="A", clock=Clock(), replan=replan)
+        return Study.create(bolts(), agent=PLACE, store=MemoryStore(), station="A", clock=Clock(), replan=replan)
 
     return make
 

@@ -10,7 +10,7 @@ import pytest
 from tests.studies.crowd import Clock, network
 
 from proband import Problem, Records, Study, Test
-from proband.cli.study_printing import summary_facts
+from proband.cli.study.printing import summary_facts
 from proband.figures import study_report
 from proband.rewards import Entropy
 from proband.studies.learning.statements import Statement

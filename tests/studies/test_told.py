@@ -23,7 +23,7 @@ from proband.studies.learning.replay import agent_at
 from proband.studies.stores import MemoryStore
 from proband.vocabulary import FloatArray, Policy
 
-SUBJECTS, PAST, NAME = 45, 70, "study"
+SUBJECTS, PAST, NAME = 30, 70, "study"
 CASES = [
     (problem, agent)
     for problem, make in PROBLEMS.items()

@@ -30,7 +30,7 @@ def example_command(
     out: FolderOption = Path(),
     force: ForceOption = False,
 ) -> None:
-    """Write a problem file and simulated records, to try proband with.
+    """Write a problem file and simulated records, for a first try.
 
     [bold]Examples[/bold]
     $ proband example

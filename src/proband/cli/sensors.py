@@ -15,7 +15,6 @@ from proband.distributions import Gaussian, covariance_files
 from proband.errors import DistributionError, ProblemError, TableError, UnknownNameError, shown
 from proband.files import MOST_SITES
 from proband.instances import INSTANCES
-from proband.planners.arrays import prices_of
 from proband.planners.subset import SubsetSolution, sizes, solve_subset
 from proband.problem import Problem
 from proband.rewards import Entropy
@@ -202,9 +201,9 @@ def _solve(
     problem: Problem, law: Gaussian, forced_in: Sequence[int], forced_out: Sequence[int], time_limit: float | None
 ) -> SubsetSolution:
     assert isinstance(problem.reward, Entropy)
-    prices = prices_of(problem)
+    prices = problem.prices
     return solve_subset(
-        law.covariance, prices.costs, scale=problem.reward.scale, groups=prices.groups, group_costs=prices.group_costs,
+        law.covariance, prices.cost, scale=problem.reward.scale, groups=prices.group, group_costs=prices.group_cost,
         forced_in=forced_in, forced_out=forced_out, time_limit=time_limit,
     )  # fmt: skip
 
@@ -285,10 +284,10 @@ def _answer_costs(
 def _of_size(network: Network, size: int, forced_in: Sequence[int], forced_out: Sequence[int]) -> SubsetSolution:
     assert network.problem is not None
     assert isinstance(network.problem.reward, Entropy)
-    prices = prices_of(network.problem)
+    prices = network.problem.prices
     return solve_subset(
-        network.law.covariance, prices.costs, scale=network.problem.reward.scale, groups=prices.groups,
-        group_costs=prices.group_costs, size=size, forced_in=forced_in, forced_out=forced_out, time_limit=2.0,
+        network.law.covariance, prices.cost, scale=network.problem.reward.scale, groups=prices.group,
+        group_costs=prices.group_cost, size=size, forced_in=forced_in, forced_out=forced_out, time_limit=2.0,
     )  # fmt: skip
 
 

@@ -16,12 +16,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proband.agents import AGENTS, DEFAULT_AGENT, Agent, ExploreThenCommit, LeafCompletion, Setting, exploration_length
+from proband.agents import (
+    DEFAULT_AGENT,
+    Agent,
+    ExploreThenCommit,
+    LeafCompletion,
+    Setting,
+    build_agent,
+    exploration_length,
+)
 from proband.demo.journeys import Journey, journey
 from proband.distributions import Discrete
 from proband.figures import DemoCurves
 from proband.instances import Instance, bolts
-from proband.planners import DiscretePlan, Evaluation, evaluate, plan
+from proband.planners import Evaluation, Plan, evaluate, plan
 from proband.policies import branches, follow
 from proband.simulation import checkpoints, simulate
 from proband.vocabulary import FloatArray, IntArray, Policy
@@ -83,9 +91,9 @@ class Demonstration:
         Length of the stream.
     runs : tuple of Run
         Of explore-then-commit, of doubling, of the default agent, and of the clairvoyant.
-    clairvoyant : DiscretePlan
+    clairvoyant : Plan
         The best plan under the true law.
-    learned : DiscretePlan
+    learned : Plan
         The plan of what the default agent believes after the last bolt. (In some blocks it plays the plan of a
         posterior draw instead, to try it; the journeys follow what it really plays.)
     truth : Evaluation
@@ -104,8 +112,8 @@ class Demonstration:
     seed: int
     subjects: int
     runs: tuple[Run, ...]
-    clairvoyant: DiscretePlan
-    learned: DiscretePlan
+    clairvoyant: Plan
+    learned: Plan
     truth: Evaluation
     completing: float
     exploration: int
@@ -178,7 +186,7 @@ def learn_online(*, seed: int = 0, subjects: int = STREAM, tell: Tell = lambda n
     stream = rng.choice(len(law), size=subjects, p=law.probabilities)
     setting = Setting(problem, seed=seed, truth=law)
     told = {ETC: replace(setting, horizon=subjects)}
-    agents = {name: AGENTS[name](told.get(name, setting)) for name in (*NAMES, "clairvoyant")}
+    agents = {name: build_agent(name, told.get(name, setting)) for name in (*NAMES, "clairvoyant")}
     default, clairvoyant = agents[DEFAULT_AGENT], plan(problem, law)
     assert isinstance(default, LeafCompletion)
     at_first = default.policy()

@@ -1,14 +1,46 @@
 """Experiments: agents side by side on the same subjects, from one seed to one table, its figures and its report."""
 
-from proband.errors import ExperimentError
-from proband.experiments.catalogue import EXPERIMENTS
-from proband.experiments.cells import Outcome, play
-from proband.experiments.cluster import on_cluster
-from proband.experiments.executors import Executor, in_process, in_processes
-from proband.experiments.experiment import Cell, Entrant, Experiment, Parameter
-from proband.experiments.runner import run
-from proband.experiments.summary import Ratio, Slope, Summary, fit_slope, slopes, summarise
-from proband.experiments.tidy import TidyTable, read_table
+from typing import TYPE_CHECKING
+
+from proband.lazy import attributes
+
+if TYPE_CHECKING:
+    from proband.errors import ExperimentError
+    from proband.experiments.catalogue import EXPERIMENTS
+    from proband.experiments.cells import Outcome, play
+    from proband.experiments.cluster import on_cluster
+    from proband.experiments.executors import Executor, in_process, in_processes
+    from proband.experiments.experiment import Cell, Entrant, Experiment, Parameter
+    from proband.experiments.runner import run
+    from proband.experiments.summary import Ratio, Slope, Summary, fit_slope, slopes, summarise
+    from proband.experiments.tidy import TidyTable, read_table
+else:
+    __getattr__, __dir__ = attributes(
+        __name__,
+        {
+            "ExperimentError": "proband.errors",
+            "EXPERIMENTS": "proband.experiments.catalogue",
+            "Outcome": "proband.experiments.cells",
+            "play": "proband.experiments.cells",
+            "on_cluster": "proband.experiments.cluster",
+            "Executor": "proband.experiments.executors",
+            "in_process": "proband.experiments.executors",
+            "in_processes": "proband.experiments.executors",
+            "Cell": "proband.experiments.experiment",
+            "Entrant": "proband.experiments.experiment",
+            "Experiment": "proband.experiments.experiment",
+            "Parameter": "proband.experiments.experiment",
+            "run": "proband.experiments.runner",
+            "Ratio": "proband.experiments.summary",
+            "Slope": "proband.experiments.summary",
+            "Summary": "proband.experiments.summary",
+            "fit_slope": "proband.experiments.summary",
+            "slopes": "proband.experiments.summary",
+            "summarise": "proband.experiments.summary",
+            "TidyTable": "proband.experiments.tidy",
+            "read_table": "proband.experiments.tidy",
+        },
+    )
 
 __all__ = [
     "EXPERIMENTS",

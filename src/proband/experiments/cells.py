@@ -70,7 +70,8 @@ def draw(experiment: Experiment, cell: Cell) -> Draw:
     """Draw the instance and the subjects of a cell; both are the same for every agent."""
     for_instance, for_stream = _sequence(cell).spawn(2)
     instance = experiment.instance(cell.point, cell.replication, np.random.default_rng(for_instance))
-    stream = draw_stream(instance.distribution, np.random.default_rng(for_stream), int(cell.point[HORIZON]))
+    rng, horizon = np.random.default_rng(for_stream), int(cell.point[HORIZON])
+    stream = draw_stream(instance.problem, instance.distribution, rng, horizon)
     return Draw(instance, stream)
 
 

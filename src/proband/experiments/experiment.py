@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from proband.agents import AGENTS, Agent, Setting
+from proband.agents import Agent, Setting, build_agent, checked_agent
 from proband.distributions import Law
 from proband.errors import ExperimentError, UnknownNameError
 from proband.instances import Instance
@@ -35,15 +35,13 @@ Measure = Callable[[Point, str, IntArray], FloatArray]
 Switch = Callable[[Point], int]
 """From a point to the number of subjects that explore-then-commit explores."""
 
-TOLD = frozenset({"explore-then-commit", "elimination", "thrifty"})
-"""Registered agents that are told T; all others compete without it, also those that would use it."""
-
 
 @dataclass(frozen=True)
 class Registered:
     """Builds an agent of :data:`proband.agents.AGENTS` by its name; unlike a lambda it travels between processes.
 
-    Only those in :data:`TOLD` are told the horizon.
+    Only those that say ``anytime = False`` are told the horizon; all others compete without it, also those that would
+    use it.
 
     Examples
     --------
@@ -56,7 +54,8 @@ class Registered:
 
     def __call__(self, setting: Setting, point: Point) -> Agent:
         """Build the agent; the point does not matter."""
-        return AGENTS[self.name](setting if self.name in TOLD else dataclasses.replace(setting, horizon=None))
+        told = not getattr(checked_agent(self.name), "anytime", True)
+        return build_agent(self.name, setting if told else dataclasses.replace(setting, horizon=None))
 
 
 @dataclass(frozen=True)
@@ -162,6 +161,17 @@ class Experiment:
     plain: bool = False
     switch: Switch | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the experiment is made of, for programs."""
+        return {
+            **{key: getattr(self, key) for key in ("name", "title", "shows")},
+            "agents": [entrant.name for entrant in self.agents],
+            **{key: getattr(self, key) for key in ("horizon", "replications")},
+            "parameters": {key: {"default": p.default, "about": p.about} for key, p in self.parameters.items()},
+            "sweeps": {key: list(values) for key, values in self.sweeps.items()},
+            "baselines": list(self.baselines),
+        }
+
     def points(self) -> list[Point]:
         """Return the main point, with every parameter's default, and after it those of the sweeps."""
         main: dict[str, Value] = {name: parameter.default for name, parameter in self.parameters.items()}
@@ -243,10 +253,8 @@ class Experiment:
 
     def _find(self, name: str) -> Entrant:
         mine = {entrant.name: entrant for entrant in self.agents}
-        if name not in mine and name not in AGENTS:
-            raise UnknownNameError(
-                f"agent {name!r} does not exist; choose from {', '.join(dict.fromkeys([*mine, *AGENTS]))}"
-            )
+        if name not in mine:
+            checked_agent(name)
         return mine[name] if name in mine else Entrant.registered(name)
 
 

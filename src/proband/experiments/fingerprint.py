@@ -14,8 +14,8 @@ import proband
 
 PARTS = (
     "agents", "distributions", "estimators", "instances", "planners", "policies", "simulation",
-    "problem.py", "problem_files", "piecewise.py", "piecewise_plane", "rewards", "vocabulary.py",
-    "experiments/catalogue", "experiments/cells.py", "experiments/experiment.py", "experiments/relearning.py",
+    "checking.py", "problem.py", "problem_files", "piecewise", "rewards", "vocabulary.py",
+    "experiments/catalogue", "experiments/cells.py", "experiments/experiment.py",
 )  # fmt: skip
 """What a result depends on, below the package; drawing, reporting and the command line are left out."""
 

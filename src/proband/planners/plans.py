@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from proband.distributions import Law
+from proband.distributions import Solvable
+from proband.errors import PlanError
 from proband.planners.evaluation import Evaluation, evaluate
-from proband.policies.tree import Alternative
+from proband.policies.tree import Alternative, Tree
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
@@ -43,6 +44,7 @@ class Plan(ABC):
     ----------
     problem : Problem
     distribution : Discrete or Gaussian
+        The law that was solved for (:meth:`proband.distributions.Distribution.solvable`).
     value : float
         Expected total reward of a new subject under the plan.
     bound : float
@@ -61,7 +63,7 @@ class Plan(ABC):
     error: float = 0.0
     explain_choice: str = "asked for by name"
 
-    def __init__(self, problem: Problem, distribution: Law) -> None:
+    def __init__(self, problem: Problem, distribution: Solvable) -> None:
         self.problem = problem
         self.distribution = distribution
 
@@ -101,6 +103,13 @@ class Plan(ABC):
     def decision_probabilities(self) -> dict[str, float]:
         """Probability of each decision for a new subject."""
         return self.evaluation.decisions
+
+    def tree(self, *, depth: int | None = None) -> Tree:
+        """Return the plan as a decision tree (:meth:`DiscretePlan.tree`); raise where outcomes are measured."""
+        raise PlanError(
+            "the tests are measured, so the plan is no tree of outcomes; look at its regions (proband plan --plot), or "
+            "bin the measurements (proband.binning)"
+        )
 
     def missing_context(self, rows: FloatArray) -> tuple[IntArray, NDArray[np.bool_]]:
         """Return actions with the first missing test known on arrival filled in, and where none is missing."""

@@ -11,18 +11,21 @@ nothing to decide but to stop, the best policy is a fixed set, and what it leave
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
+from proband.checking import NUMBER, FieldTypes
 from proband.errors import ProblemError
-from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Test
+from proband.rewards.base import BaseReward
+from proband.vocabulary import FloatArray, Kind, Test
 
 STOP = "stop"
 """The only decision of an entropy problem."""
 
 
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(BaseReward):
     """λ·H(S) for the set S of measured tests.
 
     Parameters
@@ -41,7 +44,8 @@ class Entropy:
     scale: float = 1.0
 
     kind = Kind.SETS
-    pooling = Pooling.SUM
+    fields: ClassVar[FieldTypes] = {"scale": NUMBER}
+    default_decisions = (STOP,)
 
     def __post_init__(self) -> None:
         number = isinstance(self.scale, int | float) and not isinstance(self.scale, bool)
@@ -77,8 +81,13 @@ class Entropy:
             "the reward is the entropy of the set that is measured; no single subject has one; plan with a Gaussian law"
         )
 
-    def realised(
-        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
-    ) -> FloatArray:
-        """Raise: see :meth:`payoff`."""
-        return self.payoff(tests, decisions, rows)
+    @classmethod
+    def from_dict(
+        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
+    ) -> Self:
+        """Build the reward from its table in a problem file."""
+        return cls(content.get("scale", 1.0))
+
+    def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
+        """Return the reward's table in a problem file."""
+        return {"kind": "entropy", "scale": self.scale}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from proband.agents.entropy.improvement import expected_addition, expected_exchange
+from proband.agents.entropy.learning.improvement import expected_addition, expected_exchange
 
 
 @pytest.mark.parametrize("degrees", [3.0, 8.0, 40.0, 2000.0])

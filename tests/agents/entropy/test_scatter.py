@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proband.agents.entropy.scatter import Scatter
+from proband.agents.entropy.learning.scatter import Scatter
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from proband.agents.entropy.widths import (
+from proband.agents.entropy.certificates.widths import (
     Event,
     Looks,
     log_chi_square_above,

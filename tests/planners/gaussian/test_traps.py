@@ -12,12 +12,12 @@ from scipy import integrate, special
 
 from proband.piecewise import PiecewiseLinear
 from proband.planners.gaussian import Line, LineSolution, solve_line
-from proband.planners.gaussian.basis_kernel import NODES, curvature_of, on_grid, series, tail_of
-from proband.planners.gaussian.expectation_kernel import NOT_YET
-from proband.planners.gaussian.panels import Panels, new_edges, new_functions, new_pieces
-from proband.planners.gaussian.sampling_kernel import expected_losses, off_at_switches
-from proband.planners.gaussian.solve import settings_for
-from proband.planners.gaussian.switches_kernel import split_panel
+from proband.planners.gaussian.line.basis_kernel import NODES, curvature_of, on_grid, series, tail_of
+from proband.planners.gaussian.line.expectation_kernel import NOT_YET
+from proband.planners.gaussian.line.sampling_kernel import expected_losses, off_at_switches
+from proband.planners.gaussian.line.solve import settings_for
+from proband.planners.gaussian.line.switches_kernel import split_panel
+from proband.planners.gaussian.line.tables import Panels, new_edges, new_functions, new_pieces
 from proband.vocabulary import FloatArray
 
 RIGHT_OR_WRONG = PiecewiseLinear([0.0], [[1.0, 0.0], [0.0, 1.0]], np.zeros((2, 2)))

@@ -1,13 +1,14 @@
 """Maximum-entropy sampling with a certificate: "this set is within ε a round of the best, with probability 1 − δ".
 
 1. Measure everything that may be in the best set. At growing numbers of rounds, tests go IN or OUT
-   (:mod:`~proband.agents.entropy.rules`).
+   (:mod:`~proband.agents.entropy.certificates.rules`).
 2. Once at most 16 tests are undecided, compare the sets that are left pair by pair
-   (:mod:`~proband.agents.entropy.lattice`), and measure the union of the survivors.
+   (:mod:`~proband.agents.entropy.certificates.lattice`), and measure the union of the survivors.
 3. Where near-tied substitutes remain, the union is dear: measure it while its estimated loss is below four times the
    sum of those of the maximal survivors, else the one of these that was measured in the fewest rounds
-   (:mod:`~proband.agents.entropy.branches`). The factor was chosen by experiment; validity does not depend on it.
-4. Stop when f(S*) − f(Ŝ) ≤ ε for sure (:mod:`~proband.agents.entropy.rivals`), and measure Ŝ from then on.
+   (:mod:`~proband.agents.entropy.certificates.branches`). The factor was chosen by experiment; validity does not depend
+   on it.
+4. Stop when f(S*) − f(Ŝ) ≤ ε for sure (:mod:`~proband.agents.entropy.certificates.rivals`), and measure Ŝ from then on.
 
 δ is shared: 4/10 for the rules (nothing where there are 16 tests or fewer, and no rules), 1/10 for comparisons at
 rounds that are no look, 1/10 each for both kinds of comparison on branches, the rest for comparisons at looks.
@@ -24,14 +25,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.agents.agent import FOREVER
-from proband.agents.entropy.branches import Branches, Chains
-from proband.agents.entropy.certificate import Certificate
-from proband.agents.entropy.costs import Flags
-from proband.agents.entropy.lattice import Lattice
-from proband.agents.entropy.rivals import Rivals
+from proband.agents.entropy.certificates.branches import Branches, Chains
+from proband.agents.entropy.certificates.certificate import Certificate
+from proband.agents.entropy.certificates.lattice import Lattice
+from proband.agents.entropy.certificates.rivals import Rivals
+from proband.agents.entropy.certificates.rules import Rules
+from proband.agents.entropy.certificates.widths import Event, Looks
 from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive, checked_share
-from proband.agents.entropy.rules import Rules
-from proband.agents.entropy.widths import Event, Looks
+from proband.prices import Flags
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
@@ -110,9 +111,9 @@ class Certified(SetAgent):
         self.finished = False
         self._bound = math.inf
         self._looked_at = 0
-        self._left = first
+        self.left = first
 
-    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
+    def next_block(self, rows: FloatArray, counts: IntArray) -> int:
         """Learn from a block: look, decide what is certain, and choose what to measure next."""
         self.rounds.add(self.tested, rows, counts)
         self._looked_at = self.t

@@ -1,8 +1,8 @@
 """Algorithm 4's work on all candidate sets, compiled. A set is numbered by its bits.
 
-Estimated rewards come from one Schur recursion over the sets (:mod:`proband.agents.entropy.lattice_kernel`), which
-skips every branch without a candidate: the sets that begin with the same high bits stand side by side, and `before`
-counts the candidates that come before each number.
+Estimated rewards come from one Schur recursion over the sets
+(:mod:`proband.agents.entropy.certificates.lattice_kernel`), which skips every branch without a candidate: the sets that
+begin with the same high bits stand side by side, and `before` counts the candidates that come before each number.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from proband.agents.entropy.lattice_kernel import bits, lowest_bit
+from proband.agents.entropy.certificates.lattice_kernel import bits, lowest_bit
 
 LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
 

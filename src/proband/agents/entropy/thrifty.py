@@ -6,13 +6,13 @@ max(8, d/4) rounds, at numbers t that grow by 7 %:
 * the incumbent S is found by additions, removals and exchanges from the empty set, with at most a third as many tests
   as rounds; once more with its degrees of freedom, from the scatter over t − |S| + 1;
 * a test i outside S has the expected improvement EI_i, the larger of adding it and of the most promising exchange
-  (:mod:`~proband.agents.entropy.improvement`), and the price p_i = (−gain of adding)⁺; the variances of all tests
-  lend each other degrees of freedom (:mod:`~proband.agents.entropy.moderation`), which exchanges are given too: that
-  this pays was observed, on instances of several kinds, and not derived;
+  (:mod:`~proband.agents.entropy.learning.improvement`), and the price p_i = (−gain of adding)⁺; the variances of all
+  tests lend each other degrees of freedom (:mod:`~proband.agents.entropy.learning.moderation`), which exchanges are
+  given too: that this pays was observed, on instances of several kinds, and not derived;
 * i stays in E while h·EI_i·(T − t) > p_i·t: testing it for another t rounds costs p_i·t, committing without it is
   expected to lose EI_i·(T − t).
 
-Tests of a group that S does not open are judged in blocks (:mod:`~proband.agents.entropy.blocks`).
+Tests of a group that S does not open are judged in blocks (:mod:`~proband.agents.entropy.learning.bundles`).
 
 No rate is proved. A useful test can be dropped for good: rarely, and less often with a larger h, at a price.
 """
@@ -20,18 +20,20 @@ No rate is proved. A useful test can be dropped for good: rarely, and less often
 from __future__ import annotations
 
 import math
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.agents.agent import FOREVER
-from proband.agents.entropy.blocks import Block, closed_blocks
-from proband.agents.entropy.improvement import expected_addition, expected_exchange
-from proband.agents.entropy.moderation import borrowed
-from proband.agents.entropy.rivals import Rivals
+from proband.agents.entropy.certificates.rivals import Rivals
+from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E, solve
+from proband.agents.entropy.learning.bundles import Block, closed_blocks
+from proband.agents.entropy.learning.improvement import expected_addition, expected_exchange
+from proband.agents.entropy.learning.moderation import borrowed
+from proband.agents.entropy.learning.scatter import Scatter
 from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive
-from proband.agents.entropy.rules import LOG_TWO_PI_E, solve
-from proband.agents.entropy.scatter import Scatter
+from proband.agents.setting import Setting
 from proband.errors import AgentError
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
@@ -84,6 +86,8 @@ class Thrifty(SetAgent):
     (0, 1)
     """
 
+    anytime = False
+
     def __init__(
         self,
         problem: Problem,
@@ -103,14 +107,19 @@ class Thrifty(SetAgent):
         self.growth = checked_positive("growth", growth)
         self.scatter = Scatter(range(problem.d), checked_mean(problem, mean))
         self.best: tuple[int, ...] = self.tested
-        self._left = max(FEWEST, problem.d // 4)
+        self.left = max(FEWEST, problem.d // 4)
+
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting."""
+        return cls(setting.problem, horizon=setting.horizon)
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What a user should know."""
         return (NOTHING_CERTIFIED, *super().notices)
 
-    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
+    def next_block(self, rows: FloatArray, counts: IntArray) -> int:
         """Learn from a block, and keep the tests that are still worth measuring."""
         self.scatter.add(rows, counts)
         if self.scatter.degrees >= FEWEST - 1:

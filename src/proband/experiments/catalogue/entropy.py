@@ -17,7 +17,7 @@ import numpy as np
 
 from proband.agents import Agent, Setting
 from proband.agents.entropy import AgentWarning, Certified, Elimination, EntropyExploreThenCommit
-from proband.agents.entropy.widths import Event, Looks
+from proband.agents.entropy.certificates.widths import Event, Looks
 from proband.distributions import Gaussian
 from proband.errors import ExperimentError
 from proband.experiments.experiment import Entrant, Experiment, Parameter, Point, Value, registered, whole

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.distributions import Gaussian
-from proband.errors import PlanError, StateError
+from proband.errors import StateError
 from proband.piecewise import PiecewiseLinear
+from proband.planners.gaussian.line.solution import LineSolution
 from proband.planners.gaussian.plane import PlaneSolution
-from proband.planners.gaussian.solution import LineSolution
 from proband.planners.options import Options
 from proband.planners.plans import Explanation, Plan
 from proband.policies import ProjectionDecider
@@ -127,13 +127,6 @@ class GaussianPlan(Plan):
             ranked = sorted(possible, key=lambda a: (-scores[a], a != action, a))
             alternatives = tuple(Alternative(a, float(scores[a]), best - float(scores[a])) for a in ranked)
         return GaussianExplanation(action, 1.0, alternatives, self._beliefs(int(masks[0]), means[0]))
-
-    def tree(self, *, depth: int | None = None) -> None:
-        """Raise: outcomes are numbers, so there is no tree."""
-        raise PlanError(
-            "the tests are measured, so the plan is no tree of outcomes; look at its regions (proband plan --plot), or "
-            "bin the measurements (proband.binning)"
-        )
 
     def _means(self, means: FloatArray) -> FloatArray:
         """Return posterior means as the solver takes them: numbers for one score, pairs for two."""

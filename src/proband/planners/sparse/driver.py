@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.incumbent import beam_slice, incumbent_nodes, new_beam, settle_upper, start_beam
+from proband.planners.sparse.incumbent_kernel import beam_slice, incumbent_nodes, new_beam, settle_upper, start_beam
 from proband.planners.sparse.instance import Compiled, pack
-from proband.planners.sparse.memo import EXPANSIONS, NODES, add_node, grow, key_of, memo_bytes, new_memo
+from proband.planners.sparse.memo_kernel import EXPANSIONS, NODES, add_root, grow, memo_bytes, new_memo
 from proband.planners.sparse.scratch import new_scratch
-from proband.planners.sparse.search import DONE, FULL, refresh_stack, search_slice
+from proband.planners.sparse.search_kernel import DONE, FULL, new_stack, refresh_stack, search_slice
 
 __all__ = ["Search"]
 
@@ -56,11 +56,10 @@ class Search:
         columns, tests = self.instance.cells.shape[1], self.instance.outcomes.size
         self.room = (columns + 1, tests, columns)
         self.scratch = new_scratch(self.instance)
-        self.memo = grow(new_memo(self.instance.words), (columns + 1 + count, tests, columns))
+        empty = new_memo(self.instance.words, self.instance.row_values.shape[1])
+        self.memo = grow(empty, (columns + 1 + count, tests, columns))
         self.beam = new_beam(self.instance)
-        self.stack = np.zeros(2 * tests + 8, dtype=np.int64)
-        self.limits = np.zeros(self.stack.size)
-        self.height = np.zeros(1, dtype=np.int64)
+        self.stack = new_stack(tests)
         self.burst = 64
         self.stage = 0
         self.seconds_improving = 0.0
@@ -68,9 +67,8 @@ class Search:
         self.roots = np.array([self._add_root(bits) for bits in self.bits], dtype=np.int64)
 
     def _add_root(self, bits: NDArray[np.uint64]) -> int:
-        nothing = np.uint64(0)
-        key = np.uint64(key_of(self.instance, bits, bits, nothing, self.depth, self.budget))
-        return int(add_node(self.instance, self.memo, bits, bits, key, nothing, self.depth, self.budget))
+        self.memo.bits[self.memo.size[NODES]] = bits
+        return int(add_root(self.instance, self.memo, self.depth, self.budget))
 
     @property
     def lower(self) -> float:
@@ -94,12 +92,10 @@ class Search:
 
     def advance(self, slack: float, seconds: float) -> bool:
         """Run one slice of about `seconds`; False when the search is complete."""
-        if self.height[0] == 0 and not self._open_root():
+        if self.stack.height[0] == 0 and not self._open_root():
             return False
         began = time.perf_counter()
-        code = search_slice(
-            self.instance, self.memo, self.scratch, self.stack, self.limits, self.height, self.burst, slack
-        )
+        code = search_slice(self.instance, self.memo, self.scratch, self.stack, self.burst, slack)
         if code == FULL:
             self._grow()
         elif code != DONE:
@@ -122,7 +118,7 @@ class Search:
 
     def settle(self) -> None:
         """Carry what open states know down to the roots."""
-        refresh_stack(self.instance, self.memo, self.stack, self.height)
+        refresh_stack(self.instance, self.memo, self.stack)
 
     def late(self) -> bool:
         """Whether the deadline passed or memory ran out."""
@@ -135,9 +131,9 @@ class Search:
         if gaps[k] <= self.instance.tolerance:
             return False
         share = 1.0 if self.roots.size == 1 else 0.5
-        self.stack[0] = self.roots[k]
-        self.limits[0] = self.memo.lower[self.roots[k]] + share * gaps[k] + 4 * self.instance.tolerance
-        self.height[0] = 1
+        self.stack.node[0] = self.roots[k]
+        self.stack.limit[0] = self.memo.lower[self.roots[k]] + share * gaps[k] + 4 * self.instance.tolerance
+        self.stack.height[0] = 1
         return True
 
     def _grow(self) -> None:
@@ -158,11 +154,10 @@ class Search:
     def _polish(self, root: int, widths: Sequence[int]) -> bool:
         """Try other tests at every state of the incumbent; whether that improved it."""
         before = float(self.memo.upper[root])
-        found = np.zeros(2 * self.instance.bits + 64, dtype=np.int64)
-        count = incumbent_nodes(self.instance, self.memo, root, found)
-        for node in found[:count][::-1]:
+        count = incumbent_nodes(self.instance, self.memo, self.beam, root)
+        for node in self.beam.found[:count][::-1].copy():
             self._run_beam(int(node), widths)
-        settle_upper(self.instance, self.memo, found, count)
+        settle_upper(self.instance, self.memo, self.beam, count)
         return float(self.memo.upper[root]) < before - self.instance.tolerance
 
 

@@ -20,18 +20,22 @@ level b are the tests 0 .. level_size[b]-1: loops over them are contiguous.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proband.errors import PlanError
+from proband.planners.sparse.bundle import Bundle
 
-__all__ = ["UNLIMITED", "Compiled", "Instance", "Merged", "compile_instance", "merge_rows"]
+__all__ = ["UNLIMITED", "Compiled", "Instance", "Merged", "Number", "compile_instance", "merge_rows"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
+
+Number = int | np.int64
+"""A whole number in compiled code, of 64 bits: literals and shorter ones are cast, for each type compiles anew."""
 
 UNLIMITED = 1 << 40
 _UNITS = 1 << 36
@@ -40,7 +44,8 @@ MOST_GROUPS = 63
 """Which groups are open is one word of a state."""
 
 
-class Instance(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Instance(Bundle):
     """Arrays read by the kernels; internal test ids (sorted by number of outcomes)."""
 
     packed: bool
@@ -48,6 +53,7 @@ class Instance(NamedTuple):
     uniform: bool
     penalised: bool
     grouped: bool
+    opening: bool
     words: int
     bits: int
     outcomes: Integers
@@ -275,6 +281,7 @@ def _prices(cost: Floats, group_cost: Floats, group: Integers, budget: float | N
         "uniform": bool(names.size == 0 and np.ptp(cost) == 0) if cost.size else True,
         "penalised": bool((discounted > cost).any()),
         "grouped": bool(names.size),
+        "opening": bool(opener.any()),
         "price": np.ascontiguousarray(cost),
         "group_price": np.ascontiguousarray(discounted),
         "price_units": _units(cost, budget)[0],

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.compiling import kernel
+from proband.compiling import inner, kernel
 from proband.planners.sparse.instance import UNLIMITED, Compiled, Instance
-from proband.planners.sparse.margins import margins, price_of, select_tests, stop_loss, units_of
-from proband.planners.sparse.memo import STOP, UNKNOWN, Memo, child_state, find, key_of
+from proband.planners.sparse.margins_kernel import margins, price_of, select_tests, stop_loss, units_of
+from proband.planners.sparse.memo_kernel import STOP, UNKNOWN, Memo, child_state, find, key_of
 from proband.planners.sparse.scratch import Scratch
 
 __all__ = ["Tree", "extract_tree"]
@@ -32,8 +32,9 @@ class Tree:
 
 
 @kernel
-def best_test(instance: Instance, memo: Memo, scratch: Scratch, bits: Any, mask: Any, depth: int, budget: int) -> Any:
-    """The incumbent's test at a state (internal id), or STOP."""
+def best_test(instance: Instance, memo: Memo, scratch: Scratch, mask: Any, depth: int, budget: int) -> Any:
+    """The incumbent's test at the state with the rows `scratch.here` (internal id), or STOP."""
+    bits = scratch.here
     key = key_of(instance, bits, bits, mask, depth, budget)
     node = find(memo, key, bits, bits, mask, depth, budget)
     if node >= 0 and memo.expanded[node] and memo.best[node] != UNKNOWN:
@@ -45,21 +46,28 @@ def best_test(instance: Instance, memo: Memo, scratch: Scratch, bits: Any, mask:
 
 
 @kernel
+def follow(instance: Instance, scratch: Scratch, b: int, test: int, mask: Any, depth: int, budget: int) -> Any:
+    """Open groups, tests left and budget left once `test` had outcome b at the rows `scratch.here`."""
+    cell = instance.cell_rows[instance.level_offset[b] + test]
+    return child_state(instance, scratch.here, cell, test, mask, depth, budget)
+
+
+@inner(inline=True)
 def one_level(instance: Instance, scratch: Scratch, bits: Any, mask: Any, depth: int, budget: int) -> Any:
     """The best test if a decision must follow it, or STOP; and its loss."""
     margins(instance, scratch, bits)
     best = np.int64(STOP)
-    least = stop_loss(instance, scratch.total)
+    least = stop_loss(instance, scratch.total, np.int64(0))
     chosen = select_tests(instance, scratch, bits, mask, budget) if depth > 0 else 0
     for a in range(chosen):
         test = scratch.active[a]
         if budget < UNLIMITED and units_of(instance, test, mask) > budget:
             continue
-        loss = price_of(instance, test, mask) * scratch.total[0]
+        loss = price_of(instance, test, mask) * scratch.total[0, 0]
         for b in range(instance.outcomes[test]):
             c = instance.level_offset[b] + test
             if scratch.present[c] != np.uint64(0):
-                loss += stop_loss(instance, scratch.margin[:, c])
+                loss += stop_loss(instance, scratch.margin, c)
         if loss < least:
             best, least = test, loss
     return best, least
@@ -94,7 +102,8 @@ class _Builder:
             place = len(self.test)
             if parent >= 0:
                 self.children[parent][outcome] = place
-            test = int(best_test(instance, self.memo, self.scratch, bits, mask, depth, budget))
+            self.scratch.here[:] = bits
+            test = int(best_test(instance, self.memo, self.scratch, mask, depth, budget))
             column, value = self.stop_column(rows)
             self.column.append(column)
             self.children.append([-1] * instance.level_size.size)
@@ -105,8 +114,8 @@ class _Builder:
             self.value -= float(price_of(instance, test, mask)) * float(self.weight[rows].sum())
             codes = self.codes[rows, self.compiled.order[test]]
             for b in np.unique(codes)[::-1]:
+                state = follow(instance, self.scratch, b, test, mask, depth, budget)
                 cell = instance.cell_rows[instance.level_offset[b] + test]
-                state = child_state(instance, bits, cell, test, mask, depth, budget)
                 pending.append((bits & cell, np.uint64(state[0]), *state[1:], rows[codes == b], place, int(b)))
         return root
 

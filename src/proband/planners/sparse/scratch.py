@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import Instance
 
 __all__ = ["Scratch", "new_scratch"]
@@ -15,7 +16,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class Scratch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Scratch(Bundle):
     """Working arrays of an expansion; columns of *active* tests are compacted level by level."""
 
     total: Floats
@@ -48,6 +50,7 @@ class Scratch(NamedTuple):
     key: NDArray[np.uint64]
     rows: Integers
     onehot: Floats
+    here: NDArray[np.uint64]
 
 
 def new_scratch(instance: Instance) -> Scratch:
@@ -57,7 +60,7 @@ def new_scratch(instance: Instance) -> Scratch:
     types = max(instance.type_start.size, 1)
     dense = 0 if instance.packed else instance.bits
     return Scratch(
-        total=np.zeros(width),
+        total=np.zeros((width, 1)),
         margin=np.zeros((width, columns)),
         present=np.zeros(columns, dtype=np.uint64),
         active=np.zeros(tests, dtype=np.int64),
@@ -87,4 +90,5 @@ def new_scratch(instance: Instance) -> Scratch:
         key=np.zeros(columns, dtype=np.uint64),
         rows=np.zeros(dense, dtype=np.int64),
         onehot=np.zeros((dense, columns)),
+        here=np.zeros(instance.words, dtype=np.uint64),
     )

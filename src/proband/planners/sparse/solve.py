@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from proband.planners.sparse.arrays import Arrays, check_arrays
 from proband.planners.sparse.driver import Search
 from proband.planners.sparse.instance import UNLIMITED, compile_instance
-from proband.planners.sparse.memo import grow, memo_bytes
+from proband.planners.sparse.memo_kernel import grow, memo_bytes
 from proband.planners.sparse.policy import Tree, extract_tree
 
 __all__ = ["Limits", "Progress", "SupportPlan", "solve_support"]

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from proband.distributions import Gaussian
 from proband.errors import PlanError, StateError
-from proband.planners.arrays import prices_of
 from proband.planners.evaluation import set_reward
-from proband.planners.options import Options, Progress, Standing
+from proband.planners.options import Options, Progress, Standing, serves
 from proband.planners.plans import Explanation, Plan
 from proband.planners.subset.solve import TOLERANCE, SubsetSolution, solve_subset
 from proband.planners.subset.solve import Progress as Searched
@@ -19,7 +18,7 @@ from proband.policies import FixedSet
 from proband.policies.tree import Alternative
 from proband.problem import Problem
 from proband.rewards import Entropy
-from proband.vocabulary import FloatArray, IntArray
+from proband.vocabulary import FloatArray, IntArray, Kind
 
 
 class SubsetPlan(Plan):
@@ -76,6 +75,7 @@ class SubsetPlan(Plan):
         return after - before - cost
 
 
+@serves(Kind.SETS)
 def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> SubsetPlan:
     """Return the set that brings most: entropy minus costs."""
     if not isinstance(problem.reward, Entropy):
@@ -88,13 +88,13 @@ def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> S
             f"max_tests is {options.max_tests} and budget is {options.budget}; the subset planner weighs entropy "
             "against costs; ask proband.planners.subset.solve_subset for a set of a given size"
         )
-    prices = prices_of(problem)
+    prices = problem.prices
     solution = solve_subset(
         distribution.covariance,
-        prices.costs,
+        prices.cost,
         scale=problem.reward.scale,
-        groups=prices.groups,
-        group_costs=prices.group_costs,
+        groups=prices.group,
+        group_costs=prices.group_cost,
         time_limit=options.time_limit,
         tolerance=TOLERANCE if options.tolerance is None else options.tolerance,
         progress=None if options.progress is None else _standing(options.progress),

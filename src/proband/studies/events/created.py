@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proband.errors import StudyError, UnknownNameError, shown
+from proband.errors import StudyError, shown
 from proband.files import check_nesting
 from proband.problem import Problem
 from proband.studies.events import checks
@@ -36,12 +36,9 @@ def draft(
     condition_number: float | None = None,
 ) -> Data:
     """Return the data of the event that creates a study, after checking that its agent can be made."""
-    from proband.agents import AGENTS
-    from proband.agents.registry import default_agent
+    from proband.agents import default_agent
 
     chosen = default_agent(problem) if agent is None else agent
-    if chosen not in AGENTS:
-        raise UnknownNameError(f"agent {agent!r} does not exist; choose one of {', '.join(AGENTS)}")
     data = {
         "format": FORMAT,
         "name": checks.text("the name of the study", problem.name if name is None else name),
@@ -58,15 +55,10 @@ def draft(
 
 def make_agent(problem: Problem, creation: Mapping[str, Any]) -> Agent:
     """Return a new agent of a study, always the same one."""
-    from proband.agents import AGENTS, Setting
+    from proband.agents import Setting, build_agent
 
-    make = AGENTS.get(creation["agent"])
-    if make is None:
-        raise UnknownNameError(
-            f"the study's agent is {creation['agent']!r}; this version has {', '.join(AGENTS)}; install a newer proband"
-        )
     settings = {name: creation[name] for name in ("horizon", "seed", "condition_number")}
-    return make(Setting(problem, **settings))
+    return build_agent(creation["agent"], Setting(problem, **settings))
 
 
 def read(event: Event) -> Ledger:

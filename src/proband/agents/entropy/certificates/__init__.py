@@ -1,0 +1,1 @@
+"""What is certain of sets of tests, with a given probability."""

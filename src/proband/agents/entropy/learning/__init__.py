@@ -1,0 +1,1 @@
+"""What rounds tell of covariances, and what a test may be worth."""

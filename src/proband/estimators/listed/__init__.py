@@ -1,0 +1,1 @@
+"""Estimators of discrete laws, from counts of what was seen."""

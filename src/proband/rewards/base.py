@@ -1,0 +1,45 @@
+"""What rewards share: the base of those of this library, and of others' that like it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from proband.checking import FieldTypes
+from proband.errors import ProblemError
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Test
+
+
+class BaseReward(ABC):
+    """A reward of listed outcomes, pooled by sums, unless told otherwise; only `payoff` is to be written.
+
+    Attributes
+    ----------
+    fields : mapping of str to type
+        What its table in a problem file holds beside ``kind``, and of which types.
+    default_decisions : tuple of str
+        The decisions of a problem file that names none.
+    """
+
+    kind: ClassVar[Kind] = Kind.LISTED
+    pooling: ClassVar[Pooling] = Pooling.SUM
+    fields: ClassVar[FieldTypes] = {}
+    default_decisions: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
+        """Raise if there is nothing to decide."""
+        if not decisions:
+            raise ProblemError('decisions are missing; name one or more, such as ("pass", "fail")')
+
+    @abstractmethod
+    def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
+        """Return f(x, y) for every row and decision, shape (n, decisions)."""
+
+    def realised(
+        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
+    ) -> FloatArray:
+        """Return f(x, y) for each row and its chosen decision, shape (n,)."""
+        return np.take_along_axis(self.payoff(tests, decisions, rows), chosen[:, None], axis=1)[:, 0]
