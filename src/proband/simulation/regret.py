@@ -23,8 +23,9 @@ def draw_stream(problem: Problem, law: Law, rng: np.random.Generator, n: int) ->
 
     Examples
     --------
-    >>> from proband.instances import easy
-    >>> draw_stream(easy().problem, easy().distribution, np.random.default_rng(0), 3)
+    >>> from proband.instances import single_test
+    >>> instance = single_test(epsilon=0.1)
+    >>> draw_stream(instance.problem, instance.distribution, np.random.default_rng(0), 3)
     array([1, 0, 0])
     """
     return TREATMENTS[problem.kind].draw(law, rng, n)
