@@ -24,8 +24,8 @@ def draw_stream(problem: Problem, law: Solvable, rng: np.random.Generator, n: in
     Examples
     --------
     >>> from proband.instances import easy
-    >>> draw_stream(easy().problem, easy().distribution, np.random.default_rng(0), 3)
-    array([1, 0, 0])
+    >>> draw_stream(easy().problem, easy().distribution, np.random.default_rng(0), 6)
+    array([0, 0, 0, 0, 0, 1])
     """
     return TREATMENTS[problem.kind].draw(law, rng, n)
 

@@ -145,13 +145,7 @@ class Study(Station):
         store = Hidden(store) if isinstance(store, str) else store
         date = as_time(moment(time.time() if clock is None else clock()))
         data = created.draft(
-            problem,
-            name=name,
-            agent=agent,
-            seed=seed,
-            horizon=horizon,
-            created=date,
-            condition_number=condition_number,
+            problem, name=name, agent=agent, seed=seed, horizon=horizon, created=date, condition_number=condition_number
         )
         who, place, held, mode = actor_of(actor), station_of(station), checks.lease_of(lease), mode_of(replan)
         kind = created.CREATED

@@ -13,6 +13,8 @@ from proband.studies.events.revealed import REVEALED
 from proband.studies.events.taken import TAKEN
 from proband.studies.events.voided import VOIDED
 
+__all__ = ["EVENTS", "EventKind"]
+
 EVENTS: dict[str, EventKind[Any]] = {
     kind.name: kind for kind in (ARRIVED, OBSERVED, DECIDED, CORRECTED, VOIDED, REVEALED, TAKEN, IMPORTED, RESTARTED)
 }

@@ -13,9 +13,7 @@ import numpy as np
 
 from proband.errors import StudyError, shown
 from proband.studies.events import checks
-from proband.studies.events.kind import Data, Draft, EventKind, Request, same_under
-from proband.studies.ledger.chain import Event
-from proband.studies.ledger.leases import Leases
+from proband.studies.events.kind import Data, Draft, Event, EventKind, Leases, Request, same_under
 from proband.studies.ledger.ledger import Ledger, Outcome
 
 _KEY = 0x70726F62616E6400
@@ -58,7 +56,7 @@ def known_on_arrival(ledger: Ledger, given: Mapping[str, Outcome] | None) -> dic
     return ledger.problem.describe(row)
 
 
-def _draft(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
     content = request.content
     data = {"known": known_on_arrival(ledger, content["known"]), "coin": next_coin(ledger)}
     return [Draft(_name(ledger, request.subject), {**data, "policy": content["policy"], "lease": content["lease"]})]
@@ -107,11 +105,10 @@ def _fold(ledger: Ledger, event: Event, seconds: float, known: list[tuple[int, f
     ledger.hold(i, event, seconds)
 
 
-def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
-    _name(ledger, checks.text("the name of a subject", event.subject))
+def _asked(ledger: Ledger, event: Event, data: Data) -> Data:
+    checks.text("the name of a subject", event.subject)
     checks.whole("policy", data["policy"], 0, ledger.position)
-    known = known_on_arrival(ledger, data["known"])
-    return {"known": known, "coin": next_coin(ledger), "lease": checks.lease_of(data["lease"])}
+    return {"known": data["known"], "policy": data["policy"], "lease": checks.lease_of(data["lease"])}
 
 
-ARRIVED = EventKind("arrived", _draft, same_under("known"), _read, _fold, _expected)
+ARRIVED = EventKind("arrived", _draft, same_under("known"), _read, _fold, _asked)

@@ -133,10 +133,11 @@ def finished_subject(ledger: Ledger, name: str, doing: str) -> int:
     return i
 
 
-def not_held(ledger: Ledger, i: int, station: str, leases: Leases) -> None:
+def not_held(ledger: Ledger, i: int, station: str, leases: Leases | None) -> None:
     """Raise if another station's lease of an open subject has not run out."""
     columns = ledger.columns
-    if ledger.status(i) == OPEN and columns.holders[i] != station and not leases.over(i):
+    open_elsewhere = ledger.status(i) == OPEN and columns.holders[i] != station
+    if leases is not None and open_elsewhere and not leases.over(i):
         raise HeldError(
             f"subject {columns.names[i]!r} is held by station {columns.holders[i]!r} until "
             f"{as_time(columns.lease_end[i])}, and this is {station!r}; one station works on a subject at a time; "
@@ -144,7 +145,7 @@ def not_held(ledger: Ledger, i: int, station: str, leases: Leases) -> None:
         )
 
 
-def open_and_ours(ledger: Ledger, request: Request, leases: Leases, doing: str) -> int:
+def open_and_ours(ledger: Ledger, request: Request, leases: Leases | None, doing: str) -> int:
     """Return the row of an open subject that no other station holds."""
     i = open_subject(ledger, str(request.subject), doing)
     not_held(ledger, i, request.station, leases)
@@ -153,7 +154,7 @@ def open_and_ours(ledger: Ledger, request: Request, leases: Leases, doing: str) 
 
 def fresh(ledger: Ledger, i: int, request: Request) -> None:
     """Raise unless the subject is as it was when its advice was worked out."""
-    if request.content["seen"] != ledger.columns.touched[i]:
+    if request.content["seen"] not in (None, ledger.columns.touched[i]):
         raise StaleError
 
 
@@ -238,12 +239,17 @@ def same(given: Mapping[Any, Any], right: Mapping[Any, Any]) -> None:
             )
 
 
-def expected_advice(ledger: Ledger, data: Data, chosen: str) -> Data:
-    """Return what an event must say of advice: the name of an action, and followed only if it is the chosen one."""
-    problem, advised = ledger.problem, data["advised"]
-    if advised not in {test.name for test in problem.tests}:
-        advised = problem.action_name(decision_of(problem, advised))
-    return {"advised": advised, "followed": bool(data["followed"] is True and advised == chosen)}
+def advised(ledger: Ledger, data: Data, chosen: str, action: int) -> tuple[int, str]:
+    """Return what was advised by its name, which must be that of an action, and as the chosen action if it was that."""
+    problem, name = ledger.problem, data["advised"]
+    if name not in {test.name for test in problem.tests}:
+        name = problem.action_name(decision_of(problem, name))
+    return (action if data["followed"] is True and name == chosen else -1), name
+
+
+def asked_with_reason(ledger: Ledger, event: Event, data: Data) -> Data:
+    """Return the content of a request that gives a reason and nothing else."""
+    return {"reason": reason(data["reason"])}
 
 
 def whole(what: str, given: object, least: int, most: int) -> None:

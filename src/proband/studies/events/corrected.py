@@ -9,9 +9,7 @@ import numpy as np
 
 from proband.errors import StudyError
 from proband.studies.events import checks
-from proband.studies.events.kind import Data, Draft, EventKind, Request
-from proband.studies.ledger.chain import Event
-from proband.studies.ledger.leases import Leases
+from proband.studies.events.kind import Data, Draft, Event, EventKind, Leases, Request
 from proband.studies.ledger.ledger import Ledger, Outcome
 from proband.vocabulary import Kind
 
@@ -35,7 +33,7 @@ def _change(ledger: Ledger, i: int, test: str, outcome: Outcome | None) -> tuple
     return was, after
 
 
-def _draft(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
     content = request.content
     i = checks.live_subject(ledger, str(request.subject), "correcting")
     checks.not_held(ledger, i, request.station, leases)
@@ -71,10 +69,8 @@ def _fold(ledger: Ledger, event: Event, seconds: float, meaning: tuple[int, int,
         columns.spent[i] = math.fsum(columns.paid[i][~np.isnan(columns.paid[i])].tolist())
 
 
-def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
-    i = checks.live_subject(ledger, str(event.subject), "correcting")
-    was, after = _change(ledger, i, data["test"], data["outcome"])
-    return {"was": was, "outcome": after, "reason": checks.reason(data["reason"])}
+def _asked(ledger: Ledger, event: Event, data: Data) -> Data:
+    return {"test": data["test"], "outcome": data["outcome"], "reason": checks.reason(data["reason"])}
 
 
-CORRECTED = EventKind("corrected", _draft, _same, _read, _fold, _expected)
+CORRECTED = EventKind("corrected", _draft, _same, _read, _fold, _asked)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from proband.studies.events import checks
-from proband.studies.events.kind import Data, Draft, EventKind, Request, same_under
-from proband.studies.ledger.chain import Event
-from proband.studies.ledger.leases import Leases
-from proband.studies.ledger.ledger import Ledger
+from proband.studies.events.kind import Data, Draft, Event, EventKind, Leases, Ledger, Request, same_under
 
 
-def _draft(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
     content, columns = request.content, ledger.columns
     i = checks.open_and_ours(ledger, request, leases, "deciding")
     checks.fresh(ledger, i, request)
@@ -47,16 +44,11 @@ def _fold(ledger: Ledger, event: Event, seconds: float, i: int) -> None:
     ledger.ended.append(event.number)
 
 
-def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
-    i = checks.open_subject(ledger, str(event.subject), "deciding")
+def _asked(ledger: Ledger, event: Event, data: Data) -> Data:
     checks.exported_chance(data["chance"])
-    problem = ledger.problem
-    return {
-        "decision": problem.action_name(checks.decision_of(problem, data["decision"])),
-        "policy": int(ledger.columns.policy[i]),
-        "cost": float(ledger.columns.spent[i]),
-        **checks.expected_advice(ledger, data, data["decision"]),
-    }
+    chosen = checks.decision_of(ledger.problem, data["decision"])
+    advised = checks.advised(ledger, data, data["decision"], chosen)
+    return {"chosen": chosen, "advised": advised, "chance": data["chance"], "seen": None}
 
 
-DECIDED = EventKind("decided", _draft, same_under("decision"), _read, _fold, _expected)
+DECIDED = EventKind("decided", _draft, same_under("decision"), _read, _fold, _asked)

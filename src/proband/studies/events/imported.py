@@ -21,9 +21,8 @@ import numpy as np
 from proband.errors import StudyError, TableError, shown
 from proband.problem import Problem
 from proband.studies.events import checks
-from proband.studies.events.kind import Data, Draft, EventKind, Request, StaleError
+from proband.studies.events.kind import Data, Draft, EventKind, Leases, Request, StaleError
 from proband.studies.ledger.chain import NO_HASH, Event, canonical, digest
-from proband.studies.ledger.leases import Leases
 from proband.studies.ledger.ledger import Imported, Ledger, Outcome
 from proband.vocabulary import FloatArray, IntArray, Records, as_states
 
@@ -158,7 +157,7 @@ def _cells(ledger: Ledger, row: FloatArray) -> list[Outcome | None]:
     return [None if np.isnan(value) else ledger.stated(j, value) for j, value in enumerate(row)]
 
 
-def _draft(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
     """Draft the parts of an import, unless others imported something since it was compared with what is there."""
     restart, seen = ledger.last_restart(ledger.position), request.content["seen"]
     if seen not in (None, [restart, sum(imported.number > restart for imported in ledger.imports)]):
@@ -204,7 +203,7 @@ def _fold(ledger: Ledger, event: Event, seconds: float, meaning: None) -> None:
     ledger.forcing.append(event.number)
 
 
-def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
+def _asked(ledger: Ledger, event: Event, data: Data) -> Data:
     tests = [test.name for test in ledger.problem.tests]
     rows, counts, chances = data["rows"], data["counts"], data["chances"]
     if not 1 <= len(rows) <= ROWS or not len(rows) == len(counts) == len(chances):
@@ -218,7 +217,8 @@ def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
         told = {test: cell for test, cell in zip(tests, cells, strict=True) if cell is not None}
         checks.same(dict(enumerate(cells)), dict(enumerate(_cells(ledger, ledger.row(told)))))
     digest = f"{int(data['digest'], 16):0{len(NO_HASH)}x}"
-    return {"tests": tests, "source": checks.text("the source", data["source"]), "digest": digest}
+    part = {"tests": tests, "source": checks.text("the source", data["source"]), "digest": digest}
+    return {"parts": [part], "seen": None}
 
 
-IMPORTED = EventKind("imported", _draft, _same, _read, _fold, _expected)
+IMPORTED = EventKind("imported", _draft, _same, _read, _fold, _asked)

@@ -16,6 +16,8 @@ from proband.studies.ledger.chain import Event
 from proband.studies.ledger.leases import Leases
 from proband.studies.ledger.ledger import Ledger
 
+__all__ = ["PART", "Data", "Draft", "Event", "EventKind", "Leases", "Ledger", "Request", "StaleError", "same_under"]
+
 PART = " part "
 """Stands between the key of a request and the number of its second, third, ... event."""
 
@@ -30,32 +32,15 @@ class StaleError(Exception):
 
 
 class Request(NamedTuple):
-    """Something to be recorded.
-
-    Attributes
-    ----------
-    kind : str
-        Of the event.
-    subject : str or None
-    content : dict
-        What it says.
-    key : str
-        Idempotency key.
-    keyed : bool
-        Whether the operator chose the key, so that it may be there already.
-    station : str
-        Who asks.
-    further : int
-        How many events after the first may belong to the same request.
-    """
+    """Something to be recorded."""
 
     kind: str
     subject: str | None
     content: dict[str, Any]
     key: str
-    keyed: bool
+    keyed: bool  # whether the operator chose the key, so that it may be there already
     station: str
-    further: int = 0
+    further: int = 0  # how many events after the first may belong to it
 
 
 class Draft(NamedTuple):
@@ -73,7 +58,8 @@ class EventKind(Generic[Meaning]):
     ----------
     name : str
     draft : callable
-        From (ledger, request, leases) to drafts; raises if the request does not fit what is known, or is stale.
+        From (ledger, request, leases) to drafts; raises if the request does not fit what is known, or is stale. Without
+        leases nobody holds anything.
     same : callable
         Whether the content of a request and what its recorded events say are the same: the key came back.
     read : callable
@@ -81,17 +67,17 @@ class EventKind(Generic[Meaning]):
         it next: the right types, numbers in their range, and what has to have happened before.
     fold : callable
         Changes the ledger, from (ledger, event, seconds since 1970, meaning); without a clock, and without chance.
-    expected : callable
-        From (ledger, event, data) to what a direct call would have recorded, as far as the log tells; raises if it
-        would have been refused. For logs from elsewhere.
+    asked : callable
+        From (ledger, event, data) to the content of the request that it may have come from, for logs from elsewhere:
+        drafted again, it must say the same.
     """
 
     name: str
-    draft: Callable[[Ledger, Request, Leases], list[Draft]]
+    draft: Callable[[Ledger, Request, Leases | None], list[Draft]]
     same: Callable[[dict[str, Any], list[Data]], bool]
     read: Callable[[Ledger, Event, Data], Meaning]
     fold: Callable[[Ledger, Event, float, Meaning], None]
-    expected: Callable[[Ledger, Event, Data], Data]
+    asked: Callable[[Ledger, Event, Data], dict[str, Any]]
 
 
 def same_under(*names: str) -> Callable[[dict[str, Any], list[Data]], bool]:

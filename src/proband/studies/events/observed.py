@@ -8,9 +8,7 @@ import numpy as np
 
 from proband.errors import StudyError
 from proband.studies.events import checks
-from proband.studies.events.kind import Data, Draft, EventKind, Request
-from proband.studies.ledger.chain import Event
-from proband.studies.ledger.leases import Leases
+from proband.studies.events.kind import Data, Draft, Event, EventKind, Leases, Request
 from proband.studies.ledger.ledger import Ledger, Outcome
 
 
@@ -44,7 +42,7 @@ def _check(ledger: Ledger, i: int, told: Told) -> None:
         )
 
 
-def _draft(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
     """Draft one event for each outcome; each sees what those before it showed."""
     i = checks.open_and_ours(ledger, request, leases, "telling")
     outcomes: list[Told] = request.content["told"]
@@ -94,16 +92,9 @@ def _fold(ledger: Ledger, event: Event, seconds: float, meaning: tuple[int, int,
     ledger.hold(i, event, seconds)
 
 
-def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
-    i = checks.open_subject(ledger, str(event.subject), "telling")
+def _asked(ledger: Ledger, event: Event, data: Data) -> Data:
     told = told_of(ledger, data["test"], data["outcome"])
-    _check(ledger, i, told)
-    return {
-        "outcome": told.outcome,
-        "policy": int(ledger.columns.policy[i]),
-        "cost": ledger.price(ledger.columns.rows[i], told.j),
-        **checks.expected_advice(ledger, data, data["test"]),
-    }
+    return {"told": [told], "advised": [checks.advised(ledger, data, told.test, told.j)], "seen": None}
 
 
-OBSERVED = EventKind("observed", _draft, _same, _read, _fold, _expected)
+OBSERVED = EventKind("observed", _draft, _same, _read, _fold, _asked)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from proband.studies.events import checks
-from proband.studies.events.kind import Data, Draft, EventKind, Request, same_under
-from proband.studies.ledger.chain import Event
-from proband.studies.ledger.leases import Leases
-from proband.studies.ledger.ledger import Ledger
+from proband.studies.events.kind import Data, Draft, Event, EventKind, Leases, Ledger, Request, same_under
 
 
-def _draft(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
     return [Draft(None, {"reason": request.content["reason"]})]
 
 
@@ -23,8 +20,4 @@ def _fold(ledger: Ledger, event: Event, seconds: float, meaning: None) -> None:
     ledger.forcing.append(event.number)
 
 
-def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
-    return {"reason": checks.reason(data["reason"])}
-
-
-RESTARTED = EventKind("restarted", _draft, same_under("reason"), _read, _fold, _expected)
+RESTARTED = EventKind("restarted", _draft, same_under("reason"), _read, _fold, checks.asked_with_reason)

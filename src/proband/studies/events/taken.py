@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from proband.errors import StudyError, shown
 from proband.studies.events import checks
-from proband.studies.events.kind import Data, Draft, EventKind, Request, same_under
-from proband.studies.ledger.chain import Event
-from proband.studies.ledger.leases import Leases
-from proband.studies.ledger.ledger import Ledger
+from proband.studies.events.kind import Data, Draft, Event, EventKind, Leases, Ledger, Request, same_under
 
 
-def _waiting(ledger: Ledger, leases: Leases) -> int:
+def _waiting(ledger: Ledger, leases: Leases | None) -> int:
     """Return the open subject that arrived first among those whose lease has run out."""
     for i in ledger.open:
-        if leases.over(i):
+        if leases is None or leases.over(i):
             return i
     raise StudyError(
         f"none of the {len(ledger.open)} open subjects waits for a station: their leases have not run out; name one "
@@ -21,7 +18,7 @@ def _waiting(ledger: Ledger, leases: Leases) -> int:
     )
 
 
-def _draft(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
     content, subject = request.content, request.subject
     i = _waiting(ledger, leases) if subject is None else checks.open_subject(ledger, subject, "taking over")
     if not content["at_once"]:
@@ -44,10 +41,8 @@ def _fold(ledger: Ledger, event: Event, seconds: float, i: int) -> None:
     ledger.hold(i, event, seconds)
 
 
-def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
-    i = checks.open_subject(ledger, str(event.subject), "taking over")
-    lease = checks.lease_of(data["lease"])
-    return {"from": ledger.columns.holders[i], "at_once": data["at_once"] is True, "lease": lease}
+def _asked(ledger: Ledger, event: Event, data: Data) -> Data:
+    return {"at_once": data["at_once"] is True, "lease": checks.lease_of(data["lease"])}
 
 
-TAKEN = EventKind("taken", _draft, same_under("at_once"), _read, _fold, _expected)
+TAKEN = EventKind("taken", _draft, same_under("at_once"), _read, _fold, _asked)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from proband.studies.events import checks
-from proband.studies.events.kind import Data, Draft, EventKind, Request, same_under
-from proband.studies.ledger.chain import Event
-from proband.studies.ledger.leases import Leases
+from proband.studies.events.kind import Data, Draft, Event, EventKind, Leases, Request, same_under
 from proband.studies.ledger.ledger import VOIDING, Ledger
 
 
-def _draft(ledger: Ledger, request: Request, leases: Leases) -> list[Draft]:
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
     i = checks.live_subject(ledger, str(request.subject), "voiding")
     checks.not_held(ledger, i, request.station, leases)
     return [Draft(request.subject, {"reason": request.content["reason"]})]
@@ -27,9 +25,4 @@ def _fold(ledger: Ledger, event: Event, seconds: float, i: int) -> None:
     ledger.open.pop(i, None)
 
 
-def _expected(ledger: Ledger, event: Event, data: Data) -> Data:
-    checks.live_subject(ledger, str(event.subject), "voiding")
-    return {"reason": checks.reason(data["reason"])}
-
-
-VOIDED = EventKind("voided", _draft, same_under("reason"), _read, _fold, _expected)
+VOIDED = EventKind("voided", _draft, same_under("reason"), _read, _fold, checks.asked_with_reason)

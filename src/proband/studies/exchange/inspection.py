@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from proband.errors import ProbandError, StudyError
 from proband.studies.events import EVENTS, checks, created
-from proband.studies.events.kind import PART, Data
+from proband.studies.events.kind import PART, Data, Request
 from proband.studies.ledger.chain import Event, as_seconds, as_time, linked
 from proband.studies.ledger.ledger import Ledger
 from proband.studies.log.fold import followed
@@ -89,7 +89,10 @@ def _check_texts(value: object) -> None:
 
 
 def _expected(ledger: Ledger, event: Event) -> Data:
-    """Return what an event must say, by what is known before it."""
-    if event.kind not in EVENTS:
+    """Return what a direct call would have recorded, by what is known before the event."""
+    kind = EVENTS.get(event.kind)
+    if kind is None:
         raise StudyError(f"it is of the kind {event.kind!r}; a log has {', '.join(EVENTS)}; install a newer proband")
-    return EVENTS[event.kind].expected(ledger, event, event.data)
+    content = kind.asked(ledger, event, event.data)
+    request = Request(event.kind, event.subject, content, event.key, keyed=True, station=event.station)
+    return kind.draft(ledger, request, None)[0].data

@@ -98,15 +98,7 @@ class Advance(NamedTuple):
 
 
 class Learner:
-    """An agent and how far it has learned.
-
-    Parameters
-    ----------
-    make : callable
-        Gives a new agent, always the same one.
-    unavailable : array of bool of shape (d,)
-        Which tests are unavailable.
-    """
+    """An agent, which is made anew where it must be, and how far it has learned."""
 
     def __init__(self, make: MakeAgent, unavailable: NDArray[np.bool_]) -> None:
         self._make = make

@@ -45,17 +45,7 @@ def mode_of(given: str) -> str:
 
 
 class Replanner:
-    """Policies of one station.
-
-    Parameters
-    ----------
-    make : callable
-        Gives a new agent.
-    ledger : Ledger
-    lock : threading.RLock
-        Held while the ledger is read.
-    mode : str, default "background"
-        "background", "now" or "never".
+    """Policies of one station; the lock is held while the ledger is read.
 
     Attributes
     ----------

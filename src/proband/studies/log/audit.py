@@ -20,17 +20,7 @@ SNAPSHOT, HELD = "the snapshot kept beside the log", "what this process has of t
 
 
 class Audit:
-    """A comparison of what is held with the log.
-
-    Parameters
-    ----------
-    store : Store
-    study : str
-    held : Ledger
-        Of the process that asks.
-    lock : RLock
-        Of that ledger.
-    """
+    """A comparison of what is held, in the store and by the process that asks (with its lock), with the log."""
 
     def __init__(self, store: Store, study: str, held: Ledger, lock: threading.RLock) -> None:
         self._store, self._study = store, study

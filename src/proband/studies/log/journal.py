@@ -46,18 +46,10 @@ TOLERATED = 1.0
 
 
 class Journal:
-    """A log and its ledger.
+    """A log and its ledger, for an actor at a station.
 
-    Parameters
-    ----------
-    store : Store
-    study : str
-    actor, station : str
-        Who writes.
-    clock : callable
-        Returns the time in seconds since 1970.
-    steady : callable
-        Returns seconds that pass evenly, whatever the clock is set to.
+    The clock tells the time in seconds since 1970; `steady` counts seconds that pass evenly, whatever the clock is
+    set to.
     """
 
     def __init__(

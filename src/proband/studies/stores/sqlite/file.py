@@ -42,16 +42,7 @@ class Connection(sqlite3.Connection):
 
 
 class DatabaseFile:
-    """The file of a store.
-
-    Parameters
-    ----------
-    path : str
-    deadline : float
-        How many seconds to go on trying while others hold the file.
-    turn : callable
-        Gives a turn, within which alone anything is written.
-    """
+    """The file of a store; within a turn alone anything is written, and others are waited for until a deadline."""
 
     def __init__(self, path: str, deadline: float, turn: Callable[[], AbstractContextManager[object]]) -> None:
         self.path, self.deadline, self._turn = path, deadline, turn

@@ -45,15 +45,7 @@ _next: dict[tuple[int, str], Turn] = {}
 
 
 class Turn:
-    """One turn, from when others let it begin until it ends.
-
-    Parameters
-    ----------
-    path : str
-        Of the lock file.
-    like : str
-        Of a file whose rights a new lock file gets.
-    """
+    """One turn at a lock file, which gets the rights of another one; from when others let it begin until it ends."""
 
     def __init__(self, path: str, like: str) -> None:
         self._path, self._like = path, like
@@ -108,14 +100,7 @@ class Turn:
 
 
 class Turns:
-    """Turns at a file.
-
-    Parameters
-    ----------
-    path : str
-        Of the file, which others may share; the lock file is called like it, with ``-lock`` added, and made with the
-        same rights when it is first needed.
-    """
+    """Turns at a file: the lock file is called like it, with ``-lock`` added, and made when it is first needed."""
 
     def __init__(self, path: str) -> None:
         self._beside = os.path.realpath(path)
