@@ -16,7 +16,7 @@ from proband.demo.stream import NAMES, curves
 from proband.demo.wording import cost_table, regret_table, way
 from proband.figures import draw_demo
 from proband.instances import bolts
-from proband.policies import Completing, follow, test_everything
+from proband.policies import AtLeaves, Completing, follow, test_everything
 from proband.simulation import simulate
 from proband.vocabulary import IntArray
 
@@ -119,7 +119,7 @@ class TestJourneys:
     def test_a_coin_that_falls_has_the_bolt_completed(self, stream: IntArray) -> None:
         best, row = plan(PROBLEM, LAW), LAW.support[stream[0]]
         leaf = follow(PROBLEM, best, row[None]).states
-        policy = Completing(PROBLEM, best, leaf, np.array([0.5]))
+        policy = Completing(PROBLEM, best, AtLeaves(leaf, np.array([0.5])))
         fallen, not_fallen = (journey(PROBLEM, policy, row, coin=coin) for coin in (0.4, 0.6))
         assert (fallen.explored, len(fallen.steps)) == (True, 9)
         assert not_fallen == journey(PROBLEM, best, row)

@@ -41,7 +41,7 @@ def play(run):
     began = time.perf_counter()
     if run.agent == "certify":
         return row | certify(problem, law, rng) | {"seconds": time.perf_counter() - began}
-    rounds = draw_stream(law, rng, HORIZON)
+    rounds = draw_stream(problem, law, rng, HORIZON)
     began = time.perf_counter()
     if run.agent == "test-everything":
         lost = plan(problem, law).value - evaluate(problem, law, test_everything(problem)).value

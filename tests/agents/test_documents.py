@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from proband.agents import SafeLeafCompletion
+from proband.instances import easy
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -51,7 +52,8 @@ def test_the_page_speaks_of_the_agent_as_shipped() -> None:
     names: dict[str, Any] = {}
     printed(blocks("safe-leaf-completion.md", "python")[0], names)
     given = {name: p.default for name, p in inspect.signature(names["bound"]).parameters.items()}
-    shipped = {name: p.default for name, p in inspect.signature(SafeLeafCompletion).parameters.items()}
+    shipped = vars(SafeLeafCompletion(easy().problem))
+    shipped["first"] = shipped["left"]
     parameters = {"c0": "floor", "c1": "cap", "tau": "threshold", "first": "first", "growth": "growth"}
     for here, there in parameters.items():
         assert given[here] == shipped[there]

@@ -17,12 +17,13 @@ from proband.agents import (
     ExploreThenCommit,
     Setting,
     agents_for,
+    build_agent,
     default_agent,
 )
 from proband.agents import TestEverything as EveryTest
 from proband.errors import AgentError
 from proband.instances import bolts, bolts_measured, monitoring_network
-from proband.policies import Completing, test_everything
+from proband.policies import AtLeaves, Completing, test_everything
 from proband.rewards import Match, Table
 from proband.testing import check_agent
 from proband.testing.measured_agents import check_measured_agent
@@ -32,13 +33,13 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "agents.md"
 
 
 def serving(kind: str) -> list[str]:
-    return [name for name, agent in AGENTS.items() if kind in agent.builders]
+    return [name for name, agent in AGENTS.items() if kind in agent.kinds]
 
 
 @pytest.mark.parametrize("name", serving(Kind.LISTED))
 def test_every_agent_keeps_the_contract(name: str) -> None:
     def make(problem: Problem, distribution: Discrete, horizon: int) -> Agent:
-        return AGENTS[name](Setting(problem, horizon=horizon, seed=5, truth=distribution))
+        return build_agent(name, Setting(problem, horizon=horizon, seed=5, truth=distribution))
 
     check_agent(make, np.random.default_rng(1), instances=5, subjects=90)
 
@@ -46,7 +47,8 @@ def test_every_agent_keeps_the_contract(name: str) -> None:
 @pytest.mark.parametrize("name", serving(Kind.SCORES))
 def test_every_agent_of_measured_outcomes_keeps_the_contract(name: str) -> None:
     def make(problem: Problem, distribution: Gaussian, horizon: int) -> Agent:
-        return AGENTS[name](Setting(problem, horizon=horizon, seed=5, truth=distribution, condition_number=2.0))
+        setting = Setting(problem, horizon=horizon, seed=5, truth=distribution, condition_number=2.0)
+        return build_agent(name, setting)
 
     check_measured_agent(make, np.random.default_rng(1), instances=1, subjects=40)
 
@@ -59,7 +61,7 @@ def test_every_kind_of_problem_has_its_agents(kind: Kind) -> None:
     assert default_agent(problem) in agents_for(problem)
     for name in set(AGENTS) - set(serving(kind)):
         with pytest.raises(AgentError, match=f"{name} is no agent for {kind.value}"):
-            AGENTS[name](Setting(problem, horizon=100))
+            build_agent(name, Setting(problem, horizon=100))
 
 
 @pytest.mark.parametrize(
@@ -73,8 +75,8 @@ def test_every_kind_of_problem_has_its_agents(kind: Kind) -> None:
 )
 def test_agents_that_use_the_horizon_are_told_it_by_name(name: str, kind: str) -> None:
     problem = {Kind.LISTED: bolts, Kind.SCORES: bolts_measured, Kind.SETS: monitoring_network}[kind]().problem
-    assert AGENTS[name](Setting(problem, horizon=100)).horizon == 100  # type: ignore[attr-defined]
-    assert AGENTS[name](Setting(problem)).horizon is None  # type: ignore[attr-defined]
+    assert build_agent(name, Setting(problem, horizon=100)).horizon == 100  # type: ignore[attr-defined]
+    assert build_agent(name, Setting(problem)).horizon is None  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -88,11 +90,11 @@ def test_the_default_agent_exists() -> None:
 
 def test_agents_that_lack_what_they_need_say_so(problem: Problem) -> None:
     with pytest.raises(AgentError, match="needs a horizon"):
-        AGENTS["explore-then-commit"](Setting(problem))
+        build_agent("explore-then-commit", Setting(problem))
     with pytest.raises(AgentError, match="was not told the true law"):
-        AGENTS["clairvoyant"](Setting(problem))
+        build_agent("clairvoyant", Setting(problem))
     with pytest.raises(AgentError, match="needs the condition number"):
-        AGENTS["elimination"](Setting(monitoring_network().problem))
+        build_agent("elimination", Setting(monitoring_network().problem))
 
 
 class Spoiled:
@@ -160,7 +162,7 @@ class Liar:
 
     def __init__(self, problem: Problem) -> None:
         states = np.full((1, problem.d), np.nan)
-        self._policy = Lying(problem, Always(problem, problem.d), states, np.array([0.2]))
+        self._policy = Lying(problem, Always(problem, problem.d), AtLeaves(states, np.array([0.2])))
 
     def policy(self) -> Any:
         return self._policy

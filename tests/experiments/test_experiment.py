@@ -8,7 +8,7 @@ from proband.agents import AGENTS, Setting
 from proband.agents.entropy import AgentWarning
 from proband.errors import UnknownNameError
 from proband.experiments import EXPERIMENTS, Experiment, ExperimentError
-from proband.experiments.experiment import TOLD, Entrant, whole
+from proband.experiments.experiment import Entrant, whole
 from proband.instances import bolts, bolts_measured, paper_entropy_example
 from proband.vocabulary import Kind
 
@@ -93,15 +93,20 @@ def test_the_catalogue_is_sound(experiment: Experiment) -> None:
         assert list(point) == [*experiment.parameters, "horizon"]
 
 
+def test_who_is_told_the_horizon_says_so() -> None:
+    told = {name for name in AGENTS if not getattr(AGENTS[name], "anytime", True)}
+    assert told == {"explore-then-commit", "elimination", "thrifty"}
+
+
 @pytest.mark.parametrize("name", AGENTS)
 def test_who_is_told_the_horizon_is_said_and_nobody_else_is(name: str) -> None:
     """The pages compare agents that need no T with those that do: one that would use it must not have it."""
     makes = {Kind.LISTED: bolts, Kind.SCORES: bolts_measured, Kind.SETS: paper_entropy_example}
-    for kind in AGENTS[name].builders:
+    for kind in AGENTS[name].kinds:
         instance = makes[kind]()
         setting = Setting(instance.problem, horizon=100, truth=instance.distribution, condition_number=1e9)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AgentWarning)
             agent = Entrant.registered(name).build(setting, {})
         told = getattr(agent, "horizon", None)
-        assert told == (100 if name in TOLD - {"elimination"} else None)  # which is warned by it and forgets it
+        assert told == (100 if name in {"explore-then-commit", "thrifty"} else None)  # elimination is warned by it

@@ -7,7 +7,17 @@ import pytest
 
 from proband import Discrete, Problem, Test, evaluate, plan
 from proband.errors import PolicyError
-from proband.policies import SUREST, CoinPolicy, Completing, DecideNow, branches, chances, follow, test_everything
+from proband.policies import (
+    SUREST,
+    AtLeaves,
+    CoinPolicy,
+    Completing,
+    DecideNow,
+    branches,
+    chances,
+    follow,
+    test_everything,
+)
 from proband.rewards import Match, Table
 from proband.testing import check_policy, random_distribution, random_problem
 from proband.vocabulary import NEVER, outcome_rows
@@ -22,7 +32,7 @@ def completing(problem: Problem, law: Discrete, rng: np.random.Generator) -> Com
     states = follow(problem, base, rows).states
     leaves = np.unique(np.nan_to_num(states, nan=-1), axis=0)
     leaves = np.where(leaves < 0, np.nan, leaves)
-    return Completing(problem, base, leaves, rng.random(len(leaves)), law)
+    return Completing(problem, base, AtLeaves(leaves, rng.random(len(leaves))), law)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -69,7 +79,11 @@ def by_hand() -> tuple[Problem, Discrete, Completing]:
             rows = problem.states(states)  # type: ignore[arg-type]
             return np.where(np.isnan(rows[:, 0]), 0, np.where(rows[:, 0] == 0, 2, 4))
 
-    return problem, law, Completing(problem, First(), np.array([[0.0, NAN], [1.0, NAN]]), np.array([0.3, 0.0]))
+    return (
+        problem,
+        law,
+        Completing(problem, First(), AtLeaves(np.array([[0.0, NAN], [1.0, NAN]]), np.array([0.3, 0.0]))),
+    )
 
 
 def test_the_value_of_a_mixture_by_hand(by_hand: tuple[Problem, Discrete, Completing]) -> None:
@@ -92,7 +106,7 @@ def test_the_value_of_a_mixture_is_the_mixture_of_values() -> None:
     law = Discrete.from_weights(outcome_rows(np.arange(8), problem.tests), rng.random(8))
     policy = completing(problem, law, rng)
     q = 0.37
-    even = Completing(problem, policy.base, policy.leaves, np.full(len(policy.leaves), q))
+    even = Completing(problem, policy.base, AtLeaves(leaves := policy.completion.leaves, np.full(len(leaves), q)))
     base, everything = (evaluate(problem, law, p).value for p in (policy.base, test_everything(problem)))
     assert evaluate(problem, law, even).value == pytest.approx((1 - q) * base + q * everything)
 
@@ -123,7 +137,7 @@ def test_probabilities_belong_to_their_leaves(by_hand: tuple[Problem, Discrete, 
 
 def test_no_leaves_no_coins(by_hand: tuple[Problem, Discrete, Completing]) -> None:
     problem, law, policy = by_hand
-    never = Completing(problem, policy.base, np.empty((0, 2)), np.empty(0))
+    never = Completing(problem, policy.base, AtLeaves(np.empty((0, 2)), np.empty(0)))
     assert never.completion([[0, NAN]]).tolist() == [0.0]
     assert evaluate(problem, law, never).value == pytest.approx(evaluate(problem, law, policy.base).value)
 
@@ -142,7 +156,7 @@ def test_groups_are_paid_once_when_completing() -> None:
         def act(self, states: object, coins: object = None) -> np.ndarray:
             return np.where(np.isnan(problem.states(states)[:, 0]), 0, 2)  # type: ignore[arg-type]
 
-    policy = Completing(problem, First(), np.array([[0.0, NAN], [1.0, NAN]]), np.ones(2))
+    policy = Completing(problem, First(), AtLeaves(np.array([[0.0, NAN], [1.0, NAN]]), np.ones(2)))
     [_, (chance, completed)] = branches(problem, policy, np.array([[0.0, 1.0]]))
     assert (chance.tolist(), completed.costs.tolist()) == ([1.0], [1.4])
 

@@ -23,7 +23,7 @@ from proband.agents import (
 )
 from proband.agents import TestEverything as EveryTest
 from proband.instances import Instance, many_states, paper_discrete, single_test
-from proband.policies import Completing, follow
+from proband.policies import AtLeaves, Completing, follow
 from proband.rewards import Match
 from proband.simulation import checkpoints, simulate
 from proband.vocabulary import Policy, outcome_rows
@@ -100,7 +100,9 @@ def test_coins_in_blocks_are_those_of_the_naive_loop_in_distribution() -> None:
     problem, law = SMALL.problem, SMALL.distribution
     base = plan(problem, law)
     leaves = np.unique(np.nan_to_num(follow(problem, base, law.support).states, nan=-1), axis=0)
-    policy = Completing(problem, base, np.where(leaves < 0, np.nan, leaves), np.linspace(0.1, 0.9, len(leaves)))
+    policy = Completing(
+        problem, base, AtLeaves(np.where(leaves < 0, np.nan, leaves), np.linspace(0.1, 0.9, len(leaves)))
+    )
     exact = evaluate(problem, law, policy)
     n, streams = 100, 20
     naive = [

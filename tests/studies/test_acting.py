@@ -7,7 +7,7 @@ import pytest
 from tests.studies.crowd import PROBLEMS, law_of
 
 from proband import Discrete, Problem, Records
-from proband.agents import AGENTS, Setting
+from proband.agents import Setting, build_agent
 from proband.policies import branches, follow
 from proband.studies.learning import acting
 from proband.vocabulary import FloatArray, Policy
@@ -17,7 +17,7 @@ def learned(problem: Problem, agent: str, subjects: int = 100) -> tuple[Policy, 
     """A policy after some complete subjects, and all outcome vectors."""
     law = law_of(problem, np.random.default_rng(4))
     assert isinstance(law, Discrete)
-    one = AGENTS[agent](Setting(problem, seed=3))
+    one = build_agent(agent, Setting(problem, seed=3))
     one.learn(Records(law.sample(np.random.default_rng(5), subjects)))
     return one.policy(), law.support
 
@@ -73,7 +73,7 @@ def test_on_the_path_the_order_of_the_tests_does_not_matter(agent: str) -> None:
 def test_off_the_path_all_that_is_known_is_used() -> None:
     problem = PROBLEMS["bolts"]()
     policy, _ = learned(problem, "safe-leaf-completion")
-    plan = acting.base(policy)
+    plan = acting.plan_of(policy)
     for known in ({"ultrasonic": "crack"}, {"ultrasonic": "ok"}, {"ultrasonic": "crack", "weight": "heavy"}):
         state = problem.state(known)
         chosen = acting.action(problem, policy, state, 0.999, steady=False)

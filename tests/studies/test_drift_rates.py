@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from proband import Discrete, Gaussian, Problem, Test, plan, policies
-from proband.agents import AGENTS, Setting
+from proband.agents import Setting, build_agent
 from proband.instances import bolts_measured
-from proband.policies import Completing, follow
+from proband.policies import AtLeaves, Completing, follow
 from proband.rewards import Table
 from proband.studies.drift.detection import Drift, drift
 from proband.vocabulary import FloatArray, Policy, Records
@@ -72,7 +72,7 @@ def planned_study(seed: int) -> Iterator[Observation]:
         guess = Discrete.from_weights(VECTORS, rng.dirichlet(counts + 0.5))
         best = plan(PROBLEM, guess)
         leaves = np.unique(follow(PROBLEM, best, VECTORS).states, axis=0)
-        policy = Completing(PROBLEM, best, leaves, rng.random(len(leaves)) ** 2)
+        policy = Completing(PROBLEM, best, AtLeaves(leaves, rng.random(len(leaves)) ** 2))
         found, states = observed(PROBLEM, policy, law.sample(rng, 50), rng)
         complete = states[~np.isnan(states).any(axis=1)]
         counts += (complete[:, None] == VECTORS).all(axis=2).sum(axis=0)
@@ -83,7 +83,7 @@ def agent_study(name: str) -> Study:
     def study(seed: int) -> Iterator[Observation]:
         rng = np.random.default_rng([seed, 2])
         law = Discrete.from_weights(VECTORS, rng.dirichlet(np.ones(len(VECTORS))))
-        agent = AGENTS[name](Setting(PROBLEM, horizon=400, seed=seed))
+        agent = build_agent(name, Setting(PROBLEM, horizon=400, seed=seed))
         t = 0
         while t < 400:
             n = min(400 - t, agent.commitment)

@@ -32,7 +32,7 @@ def test_a_crowd_is_replayed_bit_for_bit(agent: str, problem: str) -> None:
     ledger = folded(entries)
 
     def make() -> object:
-        return make_agent(ledger.problem, ledger.founding)
+        return make_agent(ledger.problem, ledger.creation)
 
     found = replay(entries, make)  # type: ignore[arg-type]
     assert found.differences == ()

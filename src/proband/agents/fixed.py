@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 from proband.agents.agent import FOREVER, shows_unavailable
-from proband.distributions import Law
-from proband.estimators import GaussianLikelihood, Likelihood
+from proband.agents.setting import Setting
+from proband.distributions import Distribution
+from proband.errors import AgentError
+from proband.estimators import Estimator, GaussianLikelihood, Likelihood
 from proband.planners import plan
 from proband.policies import test_everything
 from proband.problem import Problem
-from proband.vocabulary import Policy, Records
+from proband.vocabulary import Kind, Policy, Records
+
+HISTORIES: dict[Kind, Callable[[Problem], Estimator]] = {
+    Kind.LISTED: Likelihood,
+    Kind.SCORES: GaussianLikelihood,
+    Kind.SETS: GaussianLikelihood,
+}
+"""Which estimator learns from history, for each kind of problem."""
 
 
 class Clairvoyant:
     """Knows the true law and plays the best plan from the first subject on: regret is measured against it."""
 
-    def __init__(self, problem: Problem, distribution: Law) -> None:
+    kinds = frozenset(Kind)
+
+    def __init__(self, problem: Problem, distribution: Distribution) -> None:
         self._policy = plan(problem, distribution)
+
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting that tells the true law."""
+        if setting.truth is None:
+            raise AgentError("the clairvoyant was not told the true law; only a simulation can; choose another agent")
+        return cls(setting.problem, setting.truth)
 
     @property
     def commitment(self) -> int:
@@ -38,12 +59,19 @@ class TestEverything:
     """
 
     __test__ = False  # pytest would take the class for a test case
+    kinds = frozenset(Kind)
 
-    def __init__(self, problem: Problem, distribution: Law | None = None) -> None:
+    def __init__(self, problem: Problem, distribution: Distribution | None = None) -> None:
         self.problem = problem
         learns = distribution is None and not problem.all_available
-        self._history = _history(problem) if learns else None
-        self._policy = test_everything(problem, self._history.distribution() if self._history else distribution)
+        self._history = HISTORIES[problem.kind](problem) if learns else None
+        known = distribution if self._history is None else self._history.distribution()
+        self._policy = test_everything(problem, known)
+
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting."""
+        return cls(setting.problem)
 
     @property
     def commitment(self) -> int:
@@ -59,7 +87,3 @@ class TestEverything:
         if self._history is not None and shows_unavailable(self.problem, records):
             self._history.update(records)
             self._policy = test_everything(self.problem, self._history.distribution())
-
-
-def _history(problem: Problem) -> Likelihood | GaussianLikelihood:
-    return GaussianLikelihood(problem) if problem.measured else Likelihood(problem)

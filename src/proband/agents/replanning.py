@@ -1,27 +1,33 @@
 """Agents that learn from every subject, complete or not, and plan again as subjects accrue.
 
-The law is estimated by the ignorable likelihood with a prior (:mod:`proband.estimators.listed.likelihood`): without the
-likelihood, skipped tests bias it; without the prior, plans stop too early on outcomes that were never seen. A new
-plan is made whenever the number of subjects has grown by `growth`.
+The law is estimated by the ignorable likelihood (``docs/estimators.md``): without it, skipped tests bias the law. A
+discrete law has a prior, too: without it, plans stop too early on outcomes that were never seen. A new plan is made
+whenever the number of subjects has grown by `growth`.
+
+One class serves every kind of problem: estimator and planner are passed in, those of the kind by default.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
 
-from proband.distributions import Discrete
+from proband.agents.agent import FOREVER
+from proband.agents.blockwise import Blockwise, in_order
+from proband.agents.estimates import Planner, plan_estimate, suited_estimator
+from proband.agents.setting import Setting
+from proband.distributions import Distribution
 from proband.errors import AgentError
-from proband.estimators import EmpiricalBayes, Likelihood, Observations, Prior
-from proband.planners import plan
+from proband.estimators import Estimator
 from proband.policies import test_everything
 from proband.problem import Problem
-from proband.vocabulary import Policy, Records
+from proband.vocabulary import Kind, Policy, Records
 
 
-class Replanning(ABC):
+class Replanning(Blockwise):
     """Test everything on the first subjects, then plan, play, learn and plan again.
 
     Parameters
@@ -32,10 +38,16 @@ class Replanning(ABC):
     first : int, default 64
         How many subjects are tested completely at the beginning.
     growth : float, default 0.15
-        By which share the number of subjects grows between two plans.
-    prior : Prior, optional
-        By default fitted to the data (empirical Bayes).
+        By which share the number of subjects grows between two plans; infinite for one plan only.
+    shortest : int, default 8
+        Length of a block, at least.
+    estimator : Estimator, optional
+        Learns the law; by default the likelihood of the problem's kind. Some agents draw from its posterior, too.
+    planner : callable, optional
+        From problem, law and number of subjects to a plan; by default :func:`proband.plan`, as accurately as pays.
     """
+
+    kinds = frozenset({Kind.LISTED, Kind.SCORES})
 
     def __init__(
         self,
@@ -44,47 +56,39 @@ class Replanning(ABC):
         seed: int = 0,
         first: int = 64,
         growth: float = 0.15,
-        prior: Prior | None = None,
+        shortest: int = 8,
+        estimator: Estimator | None = None,
+        planner: Planner = plan_estimate,
     ) -> None:
         if first < 1 or not growth > 0:
             raise AgentError(f"first is {first}, growth is {growth}; both must be positive; correct them")
-        self.problem = problem
+        super().__init__(problem, first)
         self.rng = np.random.default_rng(seed)
         self.growth = growth
-        self.estimator = Likelihood(problem, prior=EmpiricalBayes() if prior is None else prior)
-        self.t = 0
-        self.left = first
-        self._block = Observations(problem)
-        law = None if problem.all_available else self.estimator.distribution()
-        self._policy: Policy = test_everything(problem, law)
+        self.shortest = shortest
+        self.estimator: Any = suited_estimator(problem) if estimator is None else estimator
+        self.planner = planner
+        self._policy: Policy = test_everything(problem, self.law_for_unavailable())
 
-    @property
-    def commitment(self) -> int:
-        """The rest of the block."""
-        return self.left
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting."""
+        return cls(setting.problem, seed=setting.seed)
 
     def policy(self) -> Policy:
         """Return the policy of the block."""
         return self._policy
 
-    def learn(self, records: Records) -> None:
-        """Count what was seen; at the end of the block plan again."""
-        self._block.add(records.outcomes, records.counts)
-        self.t += records.n
-        self.left -= records.n
-        if self.left <= 0:
-            self.absorb(self._block)
-            self._block = Observations(self.problem)
-            self.left = self.block_length()
-            self._policy = self.next_policy()
+    def absorb(self, block: list[Records]) -> None:
+        """Learn from the finished block, and plan again."""
+        self.estimator.update_counts(*in_order(block))
+        more = self.growth * self.t
+        self.left = max(self.shortest, math.floor(more)) if more < FOREVER else FOREVER
+        self._policy = self.next_policy()
 
-    def absorb(self, block: Observations) -> None:
-        """Learn from the finished block, all at once: then neither the order nor the number of records matters."""
-        self.estimator.update_counts(block.rows, block.counts)
-
-    def block_length(self) -> int:
-        """Return for how many subjects the next policy is played."""
-        return max(8, math.floor(self.growth * self.t))
+    def law_for_unavailable(self) -> Distribution | None:
+        """Return the law with which to decide when all tests were run and some are unavailable."""
+        return None if self.problem.all_available else self.estimator.distribution()
 
     @abstractmethod
     def next_policy(self) -> Policy:
@@ -99,7 +103,7 @@ class Greedy(Replanning):
 
     def next_policy(self) -> Policy:
         """Return the plan of the estimate."""
-        return plan(self.problem, self.estimator.distribution())
+        return self.planner(self.problem, self.estimator.distribution(), self.t)
 
 
 class Thompson(Replanning):
@@ -107,5 +111,4 @@ class Thompson(Replanning):
 
     def next_policy(self) -> Policy:
         """Return the plan of a draw."""
-        weights = self.estimator.draws(self.rng, 1)[0]
-        return plan(self.problem, Discrete.from_weights(self.estimator.support, weights))
+        return self.planner(self.problem, self.estimator.draw(self.rng), self.t)

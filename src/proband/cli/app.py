@@ -24,7 +24,10 @@ COMMANDS = {
         "experiment",
         "Agents side by side on the same subjects: from one seed to a table, figures and a report.",
     ),
-    "doctor": ("doctor", "Show versions, optional parts, the GPU, SQLite and the machine."),
+    "doctor": (
+        "doctor",
+        "Show versions, optional parts, the GPU, SQLite and the machine; or compile everything ahead.",
+    ),
     "demo": (
         "demo",
         "Let three agents learn from the same simulated stream of bolts, and show what their learning cost.",

@@ -16,7 +16,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proband.agents import AGENTS, DEFAULT_AGENT, Agent, ExploreThenCommit, LeafCompletion, Setting, exploration_length
+from proband.agents import (
+    DEFAULT_AGENT,
+    Agent,
+    ExploreThenCommit,
+    LeafCompletion,
+    Setting,
+    build_agent,
+    exploration_length,
+)
 from proband.demo.journeys import Journey, journey
 from proband.distributions import Discrete
 from proband.figures import DemoCurves
@@ -178,7 +186,7 @@ def learn_online(*, seed: int = 0, subjects: int = STREAM, tell: Tell = lambda n
     stream = rng.choice(len(law), size=subjects, p=law.probabilities)
     setting = Setting(problem, seed=seed, truth=law)
     told = {ETC: replace(setting, horizon=subjects)}
-    agents = {name: AGENTS[name](told.get(name, setting)) for name in (*NAMES, "clairvoyant")}
+    agents = {name: build_agent(name, told.get(name, setting)) for name in (*NAMES, "clairvoyant")}
     default, clairvoyant = agents[DEFAULT_AGENT], plan(problem, law)
     assert isinstance(default, LeafCompletion)
     at_first = default.policy()

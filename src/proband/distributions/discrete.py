@@ -177,8 +177,12 @@ class Discrete:
 
     def sample(self, rng: np.random.Generator, n: int) -> FloatArray:
         """Draw n outcome vectors, shape (n, d)."""
+        return self.support[self.draw(rng, n)]
+
+    def draw(self, rng: np.random.Generator, n: int) -> IntArray:
+        """Draw n rows of the support, by their numbers, shape (n,)."""
         places = np.searchsorted(np.cumsum(self.probabilities), rng.random(n), side="right")
-        return self.support[np.minimum(places, len(self) - 1)]
+        return np.asarray(np.minimum(places, len(self) - 1), dtype=np.int64)
 
     def agrees(self, state: ArrayLike) -> NDArray[np.bool_]:
         """Return which support rows agree with the known entries of a state, shape (len(self),)."""

@@ -123,7 +123,9 @@ class Gaussian:
     def factor(self) -> FloatArray:
         """A matrix F with F Fᵀ = Σ, shape (d, d)."""
         values, vectors = np.linalg.eigh(self.covariance)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+        factor = vectors * np.sqrt(np.maximum(values, 0.0))
+        factor[np.diagonal(self.covariance) == 0] = 0.0  # rounding must not move what is known
+        return np.asarray(factor)
 
     def sample(self, rng: np.random.Generator, n: int) -> FloatArray:
         """Draw n outcome vectors, shape (n, d)."""

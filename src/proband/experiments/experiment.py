@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from proband.agents import AGENTS, Agent, Setting
-from proband.distributions import Law
+from proband.agents import Agent, Setting, build_agent, checked_agent
+from proband.distributions import Solvable
 from proband.errors import ExperimentError, UnknownNameError
 from proband.instances import Instance
 from proband.vocabulary import FloatArray, IntArray
@@ -27,7 +27,7 @@ Point = Mapping[str, Value]
 """A value for each parameter, the horizon included."""
 
 Builder = Callable[[Setting, Point], Agent]
-InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Law]]
+InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Solvable]]
 """From a point, a replication's number and its generator to an instance."""
 
 
@@ -35,15 +35,13 @@ Measure = Callable[[Point, str, IntArray], FloatArray]
 Switch = Callable[[Point], int]
 """From a point to the number of subjects that explore-then-commit explores."""
 
-TOLD = frozenset({"explore-then-commit", "elimination", "thrifty"})
-"""Registered agents that are told T; all others compete without it, also those that would use it."""
-
 
 @dataclass(frozen=True)
 class Registered:
     """Builds an agent of :data:`proband.agents.AGENTS` by its name; unlike a lambda it travels between processes.
 
-    Only those in :data:`TOLD` are told the horizon.
+    Only those that say ``anytime = False`` are told the horizon; all others compete without it, also those that would
+    use it.
 
     Examples
     --------
@@ -56,7 +54,8 @@ class Registered:
 
     def __call__(self, setting: Setting, point: Point) -> Agent:
         """Build the agent; the point does not matter."""
-        return AGENTS[self.name](setting if self.name in TOLD else dataclasses.replace(setting, horizon=None))
+        told = not getattr(checked_agent(self.name), "anytime", True)
+        return build_agent(self.name, setting if told else dataclasses.replace(setting, horizon=None))
 
 
 @dataclass(frozen=True)
@@ -254,10 +253,8 @@ class Experiment:
 
     def _find(self, name: str) -> Entrant:
         mine = {entrant.name: entrant for entrant in self.agents}
-        if name not in mine and name not in AGENTS:
-            raise UnknownNameError(
-                f"agent {name!r} does not exist; choose from {', '.join(dict.fromkeys([*mine, *AGENTS]))}"
-            )
+        if name not in mine:
+            checked_agent(name)
         return mine[name] if name in mine else Entrant.registered(name)
 
 

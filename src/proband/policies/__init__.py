@@ -1,6 +1,7 @@
 """Policies: maps from states to actions, and what following one does to subjects."""
 
 from proband.policies.completing import SUREST, CoinPolicy, Completing, branches, chances
+from proband.policies.completion import AtLeaves, ByTests, Completion
 from proband.policies.deciding import Decider
 from proband.policies.deciding_measured import ProjectionDecider, StopDecider, decider_for
 from proband.policies.episodes import Episodes, follow
@@ -9,8 +10,11 @@ from proband.policies.tree import Node, Tree
 
 __all__ = [
     "SUREST",
+    "AtLeaves",
+    "ByTests",
     "CoinPolicy",
     "Completing",
+    "Completion",
     "DecideNow",
     "Decider",
     "Episodes",

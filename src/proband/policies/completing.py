@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from proband.distributions import Distribution
 from proband.errors import PolicyError
+from proband.policies.completion import Completion
 from proband.policies.episodes import Episodes, follow
 from proband.policies.fixed import test_everything
 from proband.problem import Problem
@@ -46,44 +47,26 @@ class CoinPolicy(Protocol):
 
 
 class Completing:
-    """Follow a base policy; where it stops, complete the subject with a probability that depends on the leaf.
+    """Follow a base policy; where it stops, complete the subject with a probability that depends on where.
 
     Parameters
     ----------
     problem : Problem
     base : Policy
-    leaves : FloatArray of shape (leaves, d)
-        States in which the base policy stops.
-    probabilities : FloatArray of shape (leaves,)
-        With which probability a subject is completed there; 0 in states that are not listed.
+    completion : callable
+        From states (n, d) in which the base policy stops to probabilities (n,), such as
+        :class:`~proband.policies.AtLeaves` and :class:`~proband.policies.ByTests`.
     distribution : Distribution, optional
         The law for the decision after completing; needed where tests are unavailable.
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        base: Policy,
-        leaves: FloatArray,
-        probabilities: FloatArray,
-        distribution: Distribution | None = None,
+        self, problem: Problem, base: Policy, completion: Completion, distribution: Distribution | None = None
     ) -> None:
         self.problem = problem
         self.base = base
-        keys = _keys(leaves)
-        self._order = np.argsort(keys)
-        self._sorted = keys[self._order]
-        self.leaves = leaves
-        self.probabilities = probabilities
+        self.completion = completion
         self._everything = test_everything(problem, distribution)
-
-    def completion(self, states: ArrayLike) -> FloatArray:
-        """Return the probability of completing in each state where the base policy stops, shape (n,)."""
-        keys = _keys(np.atleast_2d(np.asarray(states, dtype=np.float64)))
-        if not len(self._sorted):
-            return np.zeros(len(keys))
-        place = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
-        return np.where(self._sorted[place] == keys, self.probabilities[self._order[place]], 0.0)
 
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return one action for each state (n, d) and coin, (n,) or one for all."""
@@ -146,11 +129,11 @@ def chances(problem: Problem, policy: Policy, states: FloatArray) -> FloatArray:
     Examples
     --------
     >>> from proband import Problem, Test
-    >>> from proband.policies import DecideNow
+    >>> from proband.policies import AtLeaves, DecideNow
     >>> from proband.rewards import Table
     >>> problem = Problem([Test("crack", 2.0)], ["pass", "fail"], Table(["crack"], [[1, 0], [-20, 0]]))
     >>> nothing = np.array([[np.nan]])
-    >>> policy = Completing(problem, DecideNow(problem, "pass"), nothing, np.array([0.25]))
+    >>> policy = Completing(problem, DecideNow(problem, "pass"), AtLeaves(nothing, np.array([0.25])))
     >>> chances(problem, policy, np.array([[np.nan], [1.0]]))
     array([0.25, 0.25])
     """
@@ -180,13 +163,3 @@ def _checked_coins(coins: ArrayLike | None, n: int) -> FloatArray:
             "[0, 1) for each, or one for all; correct them"
         )
     return np.broadcast_to(tosses, n)
-
-
-def _keys(states: FloatArray) -> IntArray:
-    """Number states, NaN included, so that equal states have equal numbers."""
-    filled = np.where(np.isnan(states), 0, states + 1).astype(np.int64)
-    keys = np.zeros(len(states), dtype=np.uint64)
-    for column in filled.T:
-        keys = (keys + column.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        keys ^= keys >> np.uint64(29)
-    return keys.astype(np.int64)

@@ -1,4 +1,8 @@
-"""The regret of an agent on a stream of subjects, whatever their law."""
+"""The regret of an agent on a stream of subjects, whatever their law.
+
+Subjects go through an agent in blocks: for :attr:`Agent.commitment` of them its policy cannot change. What happens to
+them depends on the kind of problem (:mod:`proband.simulation.kinds`).
+"""
 
 from __future__ import annotations
 
@@ -7,35 +11,28 @@ from collections.abc import Callable
 import numpy as np
 
 from proband.agents import Agent
-from proband.distributions import Discrete, Law
+from proband.distributions import Solvable
 from proband.problem import Problem
-from proband.rewards import Entropy
-from proband.simulation.listed import simulate_listed
-from proband.simulation.measured import simulate_measured
-from proband.simulation.sets import simulate_sets
+from proband.simulation.kinds import TREATMENTS
 from proband.simulation.trajectory import Trajectory, checkpoints
 from proband.vocabulary import FloatArray, IntArray
 
 
-def draw_stream(law: Law, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
-    """Draw n subjects: as rows of a discrete law's support (n,), as measurements (n, d) of a Gaussian one.
-
-    More subjects begin with the same ones.
+def draw_stream(problem: Problem, law: Solvable, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
+    """Draw n subjects, as :func:`simulate` takes them; more subjects begin with the same ones.
 
     Examples
     --------
-    >>> draw_stream(Discrete([[0], [1]], [0.5, 0.5]), np.random.default_rng(0), 3)
-    array([1, 0, 0])
+    >>> from proband.instances import easy
+    >>> draw_stream(easy().problem, easy().distribution, np.random.default_rng(0), 6)
+    array([0, 0, 0, 0, 0, 1])
     """
-    if not isinstance(law, Discrete):
-        return law.sample(rng, n)
-    places = np.searchsorted(np.cumsum(law.probabilities), rng.random(n), side="right")
-    return np.asarray(np.minimum(places, len(law) - 1), dtype=np.int64)
+    return TREATMENTS[problem.kind].draw(law, rng, n)
 
 
 def simulate(
     problem: Problem,
-    distribution: Law,
+    distribution: Solvable,
     agent: Agent,
     stream: IntArray | FloatArray,
     *,
@@ -52,7 +49,8 @@ def simulate(
         The true law.
     agent : Agent
     stream : IntArray of shape (T,), or FloatArray of shape (T, d)
-        The subjects, from :func:`draw_stream`: draw it once and give it to every agent.
+        The subjects, from :func:`draw_stream`: rows of a discrete law's support, or measurements. Draw it once and
+        give it to every agent.
     rng : numpy.random.Generator
         Tosses the coins of policies that have them.
     at : IntArray, optional
@@ -60,11 +58,26 @@ def simulate(
     tell : callable, optional
         Is told, whenever the agent has learned, how many subjects were treated so far: for a progress bar.
     """
-    at = checkpoints(len(stream)) if at is None else at
-    if isinstance(distribution, Discrete):
-        rows = np.asarray(stream, dtype=np.int64)
-        return simulate_listed(problem, distribution, agent, rows, rng=rng, at=at, tell=tell)
-    measurements = np.asarray(stream, dtype=np.float64)
-    if isinstance(problem.reward, Entropy):
-        return simulate_sets(problem, distribution, agent, measurements, at=at, tell=tell)
-    return simulate_measured(problem, distribution, agent, measurements, rng=rng, at=at, tell=tell)
+    horizon = len(stream)
+    at = checkpoints(horizon) if at is None else at
+    treatment = TREATMENTS[problem.kind](problem, distribution, stream, rng)
+    sums, recorded = np.zeros(4), []
+    t, blocks = 0, 0
+    while t < horizon:
+        policy, end = agent.policy(), min(horizon, t + agent.commitment)
+        for stop in _stops(t, end, at, treatment.most):
+            figures, records = treatment.treat(policy, t, stop)
+            sums += figures
+            agent.learn(records)
+            t = stop
+            if t in at:
+                recorded.append(sums.copy())
+        blocks += 1
+        tell(t)
+    pseudo, realised, cost, tests = np.array(recorded).T
+    return Trajectory(at[at <= horizon], pseudo, realised, cost, tests, blocks)
+
+
+def _stops(start: int, end: int, at: IntArray, most: int) -> list[int]:
+    """Return where to pause between two numbers of subjects: at checkpoints, and after each piece."""
+    return sorted({*at[(at > start) & (at < end)].tolist(), *range(start + most, end, most), end})

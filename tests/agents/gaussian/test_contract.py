@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 
 from proband import Records, plan
-from proband.agents import FOREVER, Clairvoyant, Doubling, TestEverything
-from proband.agents.gaussian import (
-    CompletingSets,
-    GaussianExploreThenCommit,
-    GaussianGreedy,
-    GaussianLeafCompletion,
-    GaussianThompson,
-)
+from proband.agents import FOREVER, Clairvoyant, Doubling, Greedy, LeafCompletion, TestEverything, Thompson
+from proband.agents.gaussian import GaussianExploreThenCommit
 from proband.estimators.gaussian.likelihood import GaussianLikelihood
-from proband.policies import DecideNow, test_everything
-from proband.testing.learners import counted
+from proband.policies import Completing, DecideNow, test_everything
+from proband.testing.agent_checks import counted
 from proband.testing.measured_agents import check_measured_agent
 from proband.testing.random_measured import random_gaussian, random_measured_problem, random_measured_states
 
@@ -25,9 +19,9 @@ AGENTS = {
     "given σ": lambda problem, law, horizon: GaussianExploreThenCommit(problem, horizon=horizon, condition_number=1.3),
     "given N": lambda problem, law, horizon: GaussianExploreThenCommit(problem, horizon=horizon, explore=17),
     "no exploration": lambda problem, law, horizon: GaussianExploreThenCommit(problem, horizon=horizon, explore=0),
-    "greedy": lambda problem, law, horizon: GaussianGreedy(problem, first=20),
-    "thompson": lambda problem, law, horizon: GaussianThompson(problem, first=20, seed=4),
-    "leaf-completion": lambda problem, law, horizon: GaussianLeafCompletion(
+    "greedy": lambda problem, law, horizon: Greedy(problem, first=20),
+    "thompson": lambda problem, law, horizon: Thompson(problem, first=20, seed=4),
+    "leaf-completion": lambda problem, law, horizon: LeafCompletion(
         problem, first=20, draws=3, subjects=100, horizon=horizon, floor=1.0
     ),
     "doubling": lambda problem, law, horizon: Doubling(lambda n: GaussianExploreThenCommit(problem, horizon=n)),
@@ -114,10 +108,7 @@ class RememberTheLast(Right):
             self._policy = DecideNow(self.problem, self.problem.decisions[sign % len(self.problem.decisions)])
 
 
-class LyingCoins(CompletingSets):
-    def completion(self, states):
-        return np.full(len(np.atleast_2d(states)), 0.5)
-
+class LyingCoins(Completing):
     def act(self, states, coins=None):
         return self.base.act(states)
 
@@ -129,7 +120,8 @@ class Lies(Right):
 
     def policy(self):
         law = GaussianLikelihood(self.problem).distribution()
-        return LyingCoins(self.problem, DecideNow(self.problem, distribution=law), {}, law)
+        half = lambda states: np.full(len(np.atleast_2d(states)), 0.5)  # noqa: E731
+        return LyingCoins(self.problem, DecideNow(self.problem, distribution=law), half, law)
 
     def learn(self, records):
         pass

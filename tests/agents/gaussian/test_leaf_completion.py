@@ -4,40 +4,38 @@ import numpy as np
 import pytest
 
 from proband import Gaussian, Problem, Records, Test, plan
-from proband.agents.gaussian import (
-    CompletingSets,
-    GaussianExploreThenCommit,
-    GaussianGreedy,
-    GaussianLeafCompletion,
-    GaussianThompson,
-)
-from proband.agents.gaussian.leaf_completion import StoppingSets
+from proband.agents import Greedy, LeafCompletion, Thompson
+from proband.agents.gaussian import GaussianExploreThenCommit
+from proband.agents.stops import Stops
 from proband.errors import AgentError
+from proband.policies import Completing
 from proband.rewards import Entropy
 
 
 def test_the_rule_by_hand(lab):
     problem, _ = lab.quality_control()
-    agent = GaussianLeafCompletion(problem)
-    agent.t, agent.left, agent.complete = 1_000, 150, 100
+    agent = LeafCompletion(problem)
+    agent.t, agent.left = 1_000, 150
     mass, loss, kappa = np.array([0.5, 0.4, 0.1]), np.array([0.4, 1e-6, 0.02]), np.array([0.2, 0.2, 0.001])
-    chances = agent.coins(StoppingSets(np.array([0, 1, 3]), mass, loss, kappa))
+    chances = agent.coins(Stops(None, np.array([0, 1, 3]), mass, loss, kappa, 100, np.ones(3, dtype=bool)))
     # 4000·0.5·0.4·100/0.2 = 400,000, of which the root is 632: more than double; the second does not pay;
     # the third wants sqrt(4000·0.1·0.02·100/0.001) − 100 = 794, again no more than 101 of its 15 visits.
     assert chances.tolist() == [1.0, 0.0, 1.0]
     agent.left = 1_000
-    assert agent.coins(StoppingSets(np.array([0]), mass[:1], loss[:1], kappa[:1])) == pytest.approx(101 / 500)
+    alone = Stops(None, np.array([0]), mass[:1], loss[:1], kappa[:1], 100, np.ones(1, dtype=bool))
+    assert agent.coins(alone) == pytest.approx(101 / 500)
     agent.horizon = 1_010
     assert agent.subjects_ahead() == 10
 
 
 def test_where_it_stops_and_what_that_costs(lab, rng):
     problem, law = lab.single_test(0.3)
-    agent = GaussianLeafCompletion(problem, subjects=20_000)
+    agent = LeafCompletion(problem, subjects=20_000)
     agent.estimator.update(Records(law.sample(rng, 50_000)))
     base = plan(problem, law)
-    sets = agent.stopping_sets(base, [plan(problem, Gaussian([-0.3], [[1.0]]))])
-    assert sets.masks.tolist() == [0]
+    drawn = [plan(problem, Gaussian([-0.3], [[1.0]]))]
+    sets = agent.leaves.stops(base, drawn, agent.estimator.distribution(), agent.rng, 1)
+    assert sets.where.tolist() == [0]
     assert sets.mass == pytest.approx(1)
     assert sets.loss == pytest.approx(2 * 0.1179, abs=1e-3)  # deciding "up" where "down" is right: 2·Φ(0.3) − 1
     assert sets.kappa == pytest.approx(0.75 - 0.3821, abs=0.01)  # the price, less the errors that looking avoids
@@ -45,7 +43,7 @@ def test_where_it_stops_and_what_that_costs(lab, rng):
 
 def test_the_floor_falls_with_the_number_of_subjects(lab):
     problem, _ = lab.quality_control()
-    agent = GaussianLeafCompletion(problem, floor=0.3)
+    agent = LeafCompletion(problem, floor=0.3)
     agent.t = 1_000
     assert agent.lowest == pytest.approx(0.02)
     agent.t = 8_000
@@ -54,12 +52,12 @@ def test_the_floor_falls_with_the_number_of_subjects(lab):
 
 def test_every_set_in_which_the_plan_stops_has_a_coin(lab, rng):
     problem, law = lab.quality_control()
-    agent = GaussianLeafCompletion(problem, seed=1)
+    agent = LeafCompletion(problem, seed=1)
     agent.learn(Records(law.sample(rng, 64)))
     policy = agent.policy()
-    assert isinstance(policy, CompletingSets)
-    assert (policy.probabilities >= agent.lowest).all()
-    assert 0b1111 not in policy.masks
+    assert isinstance(policy, Completing)
+    assert (policy.completion.probabilities >= agent.lowest).all()
+    assert 0b1111 not in policy.completion.masks
     assert agent.commitment == 9
 
 
@@ -67,7 +65,7 @@ def test_it_needs_a_fraction_of_the_regret_of_explore_then_commit(lab):
     problem, law = lab.quality_control()
     world, horizon = lab.World(problem, law), 2**12
     explored = world.regret(GaussianExploreThenCommit(problem, horizon=horizon, condition_number=1), horizon, seed=1)
-    completed = world.regret(GaussianLeafCompletion(problem, seed=1, draws=8, subjects=512), horizon, seed=1)
+    completed = world.regret(LeafCompletion(problem, seed=1, draws=8, subjects=512), horizon, seed=1)
     assert completed < 0.5 * explored
 
 
@@ -77,7 +75,7 @@ def test_it_leaves_a_wrong_decision_that_greedy_is_stuck_on(lab):
     world, horizon = lab.World(problem, law, subjects=500), 2**12
     first = Records(np.tile([[-0.3], [0.1]], (8, 1)) + np.linspace(-1, 1, 16)[:, None])
     regrets = []
-    for make in (GaussianGreedy, GaussianLeafCompletion):
+    for make in (Greedy, LeafCompletion):
         agent = make(problem, first=16)
         agent.learn(first)
         regrets.append(world.regret(agent, horizon, seed=3))
@@ -89,9 +87,9 @@ def test_thompson_plays_plans_of_draws_and_greedy_that_of_the_estimate(lab, rng)
     problem, law = lab.quality_control()
     rows = law.sample(rng, 64)
     greedy, thompson, other = (
-        GaussianGreedy(problem),
-        GaussianThompson(problem, seed=1),
-        GaussianThompson(problem, seed=2),
+        Greedy(problem),
+        Thompson(problem, seed=1),
+        Thompson(problem, seed=2),
     )
     for agent in (greedy, thompson, other):
         agent.learn(Records(rows))
@@ -104,6 +102,6 @@ def test_settings_that_make_no_sense(lab):
     problem, _ = lab.quality_control()
     for wrong in ({"draws": 0}, {"subjects": 0}, {"ahead": -1}, {"floor": -0.1}, {"first": 0}, {"growth": 0}):
         with pytest.raises(AgentError):
-            GaussianLeafCompletion(problem, **wrong)
+            LeafCompletion(problem, **wrong)
     with pytest.raises(AgentError, match="Entropy"):
-        GaussianLeafCompletion(Problem([Test("a", 1.0, outcomes=None)], ["stop"], Entropy()))
+        LeafCompletion(Problem([Test("a", 1.0, outcomes=None)], ["stop"], Entropy()))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from proband import Gaussian, Problem, Records, Test, plan
-from proband.agents.gaussian import CompletingSets, GaussianLeafCompletion, SafeGaussianLeafCompletion
+from proband.agents import LeafCompletion, SafeLeafCompletion
 from proband.errors import AgentError
 from proband.instances import proxied, single_measurement
-from proband.policies import follow
+from proband.policies import Completing, follow
 
 LIGHT = {"draws": 2, "subjects": 256}
 
@@ -21,7 +21,7 @@ def play(agent, law, horizon, *, seed, told, watch=lambda policy, chances, compl
     while t < horizon:
         policy, n = agent.policy(), min(agent.commitment, horizon - t)
         rows, coins = law.sample(rng, n), rng.random(n)
-        if isinstance(policy, CompletingSets):
+        if isinstance(policy, Completing):
             stopped = policy.stopped(rows).states
             whole = ~np.isnan(stopped[:, problem.operable]).any(axis=1)
             chances = np.where(whole, 1.0, policy.completion(stopped))
@@ -32,6 +32,11 @@ def play(agent, law, horizon, *, seed, told, watch=lambda policy, chances, compl
         watch(policy, chances, complete)
         agent.learn(Records(states, chances=chances) if told else Records(states))
         t += n
+
+
+def complete(agent):
+    """How many subjects were seen completely."""
+    return agent.leaves.complete(agent.estimator)
 
 
 def worth_measuring_in_doubt():
@@ -47,13 +52,13 @@ def worth_measuring_in_doubt():
 def test_floor_and_cap_hold_in_every_block(make, ahead):
     """With `ahead` far too far leaf completion would complete (nearly) everybody; the cap stops it."""
     instance = make()
-    agent = SafeGaussianLeafCompletion(instance.problem, seed=1, ahead=ahead, floor=0.03, **LIGHT)
+    agent = SafeLeafCompletion(instance.problem, seed=1, ahead=ahead, floor=0.03, **LIGHT)
     root = (instance.problem.d * (instance.problem.d + 3) / 2) ** (1 / 3)
     beyond, shares = 0, []
 
     def watch(policy, chances, complete):
         nonlocal beyond
-        if isinstance(policy, CompletingSets):
+        if isinstance(policy, Completing):
             floor = 2 / 3 * 0.03 * root * agent.t ** (-1 / 3)
             assert (chances >= floor * (1 - 1e-12)).all()
             most = chances[(chances < 1) & (chances > floor * (1 + 1e-12))]
@@ -66,15 +71,15 @@ def test_floor_and_cap_hold_in_every_block(make, ahead):
     assert agent.completed == beyond
     if ahead > 4:
         assert shares[-1] > 0.6
-        free = GaussianLeafCompletion(instance.problem, seed=1, ahead=ahead, **LIGHT)
+        free = LeafCompletion(instance.problem, seed=1, ahead=ahead, **LIGHT)
         play(free, instance.distribution, 6_000, seed=3, told=False)
-        assert free.complete > 1.3 * agent.complete
+        assert complete(free) > 1.3 * complete(agent)
 
 
 @pytest.mark.parametrize("make", [single_measurement, proxied])
 def test_told_or_not_it_is_the_same_agent(make):
     instance = make()
-    agents = [SafeGaussianLeafCompletion(instance.problem, seed=2, ahead=1e3, floor=0.1, **LIGHT) for _ in range(2)]
+    agents = [SafeLeafCompletion(instance.problem, seed=2, ahead=1e3, floor=0.1, **LIGHT) for _ in range(2)]
     for agent, told in zip(agents, (False, True), strict=True):
         play(agent, instance.distribution, 3_000, seed=4, told=told)
     first, second = agents
@@ -82,7 +87,7 @@ def test_told_or_not_it_is_the_same_agent(make):
     assert first.reference.distribution() == second.reference.distribution()
     assert first.reference.n == second.reference.n > 64
     assert first.policy().base.value == second.policy().base.value
-    assert first.policy().probabilities.tolist() == second.policy().probabilities.tolist()
+    assert first.policy().completion.probabilities.tolist() == second.policy().completion.probabilities.tolist()
 
 
 def test_accepted_subjects_are_a_sample_although_complete_ones_are_not():
@@ -90,7 +95,7 @@ def test_accepted_subjects_are_a_sample_although_complete_ones_are_not():
     problem, law = worth_measuring_in_doubt()
     complete, accepted = [], []
     for seed in range(24):
-        agent = SafeGaussianLeafCompletion(problem, seed=seed, first=16, growth=1.0, floor=1.0, **LIGHT)
+        agent = SafeLeafCompletion(problem, seed=seed, first=16, growth=1.0, floor=1.0, **LIGHT)
         play(agent, law, 500, seed=seed, told=bool(seed % 2))
         agent.learn(Records(np.full((1, 2), np.nan), counts=[agent.left]))
         whole, kept = agent.estimator.patterns.complete, agent.reference.patterns.complete
@@ -107,10 +112,10 @@ def test_accepted_subjects_are_a_sample_although_complete_ones_are_not():
 
 def test_subjects_of_unknown_chance_are_neither_accepted_nor_counted():
     instance = proxied()
-    agent = SafeGaussianLeafCompletion(instance.problem, first=8, **LIGHT)
+    agent = SafeLeafCompletion(instance.problem, first=8, **LIGHT)
     rows = instance.distribution.sample(np.random.default_rng(0), 8)
     agent.learn(Records(rows, chances=[1.0, np.nan, 1.0, 1.0, np.nan, 1.0, 1.0, 1.0]))
-    assert (agent.reference.n, agent.complete, agent.completed) == (6, 8, 0)
+    assert (agent.reference.n, complete(agent), agent.completed) == (6, 8, 0)
 
 
 def selected(law, n, rng):
@@ -125,7 +130,7 @@ def test_a_likelihood_misled_by_selected_records_is_vetoed_in_time(lab):
     problem, law = instance.problem, instance.distribution
     world, horizon, regrets = lab.World(problem, law, subjects=2_000), 2**13, []
     for threshold in (3.0, 1e9):
-        agent = SafeGaussianLeafCompletion(problem, seed=1, threshold=threshold, floor=0.3, cap=0.0, **LIGHT)
+        agent = SafeLeafCompletion(problem, seed=1, threshold=threshold, floor=0.3, cap=0.0, **LIGHT)
         play(agent, law, 64, seed=5, told=True)
         agent.learn(selected(law, 40_000, np.random.default_rng(6)))
         regrets.append(world.regret(agent, horizon, seed=7))
@@ -137,7 +142,7 @@ def test_a_likelihood_misled_by_selected_records_is_vetoed_in_time(lab):
 def test_a_good_law_is_left_alone_and_a_threshold_of_zero_is_safe(lab):
     problem, law = lab.quality_control()
     world = lab.World(problem, law, subjects=1_000)
-    calm, anxious = (SafeGaussianLeafCompletion(problem, seed=1, threshold=x, **LIGHT) for x in (3.0, 0.0))
+    calm, anxious = (SafeLeafCompletion(problem, seed=1, threshold=x, **LIGHT) for x in (3.0, 0.0))
     assert world.regret(calm, 2_000, seed=1) < 60
     assert calm.vetoes == 0
     assert world.regret(anxious, 2_000, seed=1) < 80
@@ -146,44 +151,44 @@ def test_a_good_law_is_left_alone_and_a_threshold_of_zero_is_safe(lab):
 
 def test_where_tests_are_unavailable_floor_and_cap_hold_and_nothing_is_vetoed(lab):
     problem, law = lab.gold_standard()
-    agent = SafeGaussianLeafCompletion(problem, seed=1, threshold=0.0, **LIGHT)
+    agent = SafeLeafCompletion(problem, seed=1, threshold=0.0, **LIGHT)
     agent.learn(Records(law.sample(np.random.default_rng(0), 100)))
     play(agent, law, 400, seed=1, told=False)
     assert (agent.vetoes, agent.reference.n) == (0, 0)
-    assert agent.policy().otherwise > 0
+    assert agent.policy().completion.otherwise > 0
 
 
 def test_a_floor_of_one_accepts_everybody():
     instance = single_measurement()
-    agent = SafeGaussianLeafCompletion(instance.problem, floor=100.0, **LIGHT)
+    agent = SafeLeafCompletion(instance.problem, floor=100.0, **LIGHT)
     play(agent, instance.distribution, 300, seed=1, told=True)
     agent.learn(Records(np.full((1, 1), np.nan), counts=[agent.left]))
-    assert agent.reference.n == agent.complete == 300
+    assert agent.reference.n == complete(agent) == 300
     assert agent.completed == 0
 
 
 def test_too_few_subjects_veto_nothing():
     problem = proxied().problem
-    agent = SafeGaussianLeafCompletion(problem, first=2, threshold=0.0, **LIGHT)
+    agent = SafeLeafCompletion(problem, first=2, threshold=0.0, **LIGHT)
     agent.learn(Records([[0.0, 1.0], [1.0, 0.0]]))
     assert agent.vetoes == 0
-    assert isinstance(agent.policy(), CompletingSets)
+    assert isinstance(agent.policy(), Completing)
 
 
 def test_the_vetoing_plan_is_that_of_the_accepted_subjects():
     instance = proxied()
-    agent = SafeGaussianLeafCompletion(instance.problem, seed=1, threshold=0.0, **LIGHT)
+    agent = SafeLeafCompletion(instance.problem, seed=1, threshold=0.0, **LIGHT)
     play(agent, instance.distribution, 500, seed=1, told=False)
     policy = agent.policy()
     assert agent.vetoes > 0
     assert isinstance(policy.base.distribution, Gaussian)
     expected = plan(instance.problem, agent.reference.distribution())
     assert policy.base.value == pytest.approx(expected.value, abs=1e-3)
-    assert not len(policy.masks)
-    assert policy.otherwise > 0
+    assert not len(policy.completion.masks)
+    assert policy.completion.otherwise > 0
 
 
 @pytest.mark.parametrize("options", [{"floor": 0.0}, {"threshold": -0.1}, {"cap": -0.1}, {"draws": 0}])
 def test_impossible_settings(options):
     with pytest.raises(AgentError, match="correct them"):
-        SafeGaussianLeafCompletion(single_measurement().problem, **options)
+        SafeLeafCompletion(single_measurement().problem, **options)

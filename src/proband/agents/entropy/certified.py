@@ -111,9 +111,9 @@ class Certified(SetAgent):
         self.finished = False
         self._bound = math.inf
         self._looked_at = 0
-        self._left = first
+        self.left = first
 
-    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
+    def next_block(self, rows: FloatArray, counts: IntArray) -> int:
         """Learn from a block: look, decide what is certain, and choose what to measure next."""
         self.rounds.add(self.tested, rows, counts)
         self._looked_at = self.t

@@ -26,12 +26,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Self
 
 import numpy as np
 
 from proband.agents.agent import FOREVER
-from proband.agents.entropy.elimination_kernel import candidate_rewards, drop_candidates, largest_with_pairs
 from proband.agents.entropy.rounds import SetAgent, checked_positive, checked_share
+from proband.agents.setting import Setting
 from proband.errors import AgentError, TooLargeError
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
@@ -82,6 +83,8 @@ class Elimination(SetAgent):
     ('6e+14', False)
     """
 
+    anytime = False
+
     def __init__(
         self,
         problem: Problem,
@@ -118,7 +121,17 @@ class Elimination(SetAgent):
         self._rewards, self._given = np.zeros(1 << d), np.empty((d + 1, d, d))
         self._list_candidates()
         self._next_check = max(1, self.first_elimination)
-        self._left = self._choose()
+        self.left = self._choose()
+
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting that tells the condition number."""
+        if setting.condition_number is None:
+            raise AgentError(
+                "elimination needs the condition number of the covariance and got none; give it (--condition-number on "
+                "the command line), or use thrifty"
+            )
+        return cls(setting.problem, sigma=setting.condition_number, horizon=setting.horizon)
 
     def width(self, t: int) -> float:
         """Return U(t)."""
@@ -134,7 +147,7 @@ class Elimination(SetAgent):
         """What a user should know."""
         return (self._caution, *super().notices) if self.t < self.first_elimination else super().notices
 
-    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
+    def next_block(self, rows: FloatArray, counts: IntArray) -> int:
         """Update pairs and their covariances, eliminate, and choose the next set."""
         before = self._covariance()
         seen = ~np.isnan(rows)
@@ -150,11 +163,15 @@ class Elimination(SetAgent):
         return np.where(self.pairs > 0, self.sums / np.maximum(self.pairs, 1), 0.0)
 
     def _eliminate(self, covariance: FloatArray) -> None:
+        from proband.agents.entropy.elimination_kernel import candidate_rewards, drop_candidates
+
         candidate_rewards(covariance, self._paid, self.scale, self._before, self._rewards, self._given)
         if drop_candidates(self._rewards, self.candidates, self._alive, self.scale * self.width(self.t)):
             self._list_candidates()
 
     def _list_candidates(self) -> None:
+        from proband.agents.entropy.elimination_kernel import largest_with_pairs
+
         self.candidates = np.flatnonzero(self._alive)
         largest_with_pairs(self._alive, self.problem.d, self._largest, self._before)
 

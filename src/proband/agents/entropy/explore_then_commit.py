@@ -6,6 +6,8 @@ fewer rounds than tests were seen that is singular, and a set of at most N/3 tes
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -13,7 +15,8 @@ from proband.agents.agent import FOREVER
 from proband.agents.entropy.certificates.rivals import Rivals
 from proband.agents.entropy.learning.scatter import Scatter
 from proband.agents.entropy.rounds import SetAgent, checked_mean
-from proband.agents.explore_then_commit import exploration_length
+from proband.agents.explore_then_commit import exploration_length, needed_horizon
+from proband.agents.setting import Setting
 from proband.errors import AgentError, DistributionError
 from proband.planners.subset import solve_subset
 from proband.problem import Problem
@@ -54,9 +57,14 @@ class EntropyExploreThenCommit(SetAgent):
         wanted = exploration_length(1, self.horizon) if explore is None else int(explore)
         self.exploration = max(2, min(wanted, self.horizon))
         self.scatter = Scatter(range(problem.d), checked_mean(problem, mean))
-        self._left = self.exploration
+        self.left = self.exploration
 
-    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting that tells the horizon."""
+        return cls(setting.problem, horizon=needed_horizon(setting))
+
+    def next_block(self, rows: FloatArray, counts: IntArray) -> int:
         """Learn from rounds that show everything; commit when there are enough."""
         self.scatter.add(rows, counts)
         if self.scatter.n < self.exploration:

@@ -5,30 +5,30 @@ missing completely at random, as long as rounds measure the set that they were g
 may be the reason, and what is learned from it is biased: such rounds are counted, and the agent says so. A round went
 its own way if it was told with a chance that is not known (:class:`~proband.vocabulary.Records`), or without chances
 and with a set that the agent never handed out; an earlier set is that of a round that was open across a block's end.
-
-Rounds are collected until the block is over and put into an order of their own before anything is added up: the same
-rounds lead to the same agent, bit for bit, in whatever order and parts they are told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Self
 
 import numpy as np
 
 from proband.agents.agent import FOREVER
+from proband.agents.blockwise import Blockwise, in_order
 from proband.agents.entropy.learning.normality import Normality, check_normality
+from proband.agents.setting import Setting
 from proband.errors import AgentError
 from proband.policies import FixedSet
 from proband.problem import Problem
 from proband.rewards import Entropy
-from proband.vocabulary import FloatArray, IntArray, Policy, Records
+from proband.vocabulary import FloatArray, IntArray, Kind, Policy, Records
 
 SAMPLE = 1024
 """So many rounds are kept to check that they look Gaussian: enough to see a clear departure, and no other."""
 
 
-class SetAgent:
+class SetAgent(Blockwise):
     """An agent that measures one set in each block of rounds.
 
     By itself it keeps its set for ever; subclasses say which set comes next, and when to look again.
@@ -42,14 +42,14 @@ class SetAgent:
     ----------
     tested : tuple of int
         The tests measured in the coming rounds.
-    t : int
-        Rounds told so far.
     astray : int
         Rounds learned so far that did not measure a set that they were given.
     """
 
+    kinds = frozenset({Kind.SETS})
+
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+        super().__init__(problem)
         if not isinstance(problem.reward, Entropy):
             raise AgentError(
                 f"the reward is {type(problem.reward).__name__}; this agent is for maximum-entropy sampling; give a "
@@ -57,18 +57,15 @@ class SetAgent:
             )
         self.costs, self.scale = problem.prices, problem.reward.scale
         self.tested: tuple[int, ...] = tuple(range(problem.d))
-        self.t = 0
         self.astray = 0
         self._handed_out: set[tuple[int, ...]] = set()
-        self._left = FOREVER
-        self._block: list[Records] = []
         self._sample: list[FloatArray] = []
         self._policies: dict[tuple[int, ...], Policy] = {}
 
-    @property
-    def commitment(self) -> int:
-        """For how many coming rounds the set stays."""
-        return self._left
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting."""
+        return cls(setting.problem)
 
     def policy(self) -> Policy:
         """Return the policy that measures the set; the same object whenever the set is the same."""
@@ -79,25 +76,21 @@ class SetAgent:
 
     def learn(self, records: Records) -> None:
         """Collect rounds; when the block is over, learn from it."""
-        self.t += records.n
-        if not records.n:
-            return
-        if self._left >= FOREVER:
+        if records.n and self.left >= FOREVER:
             self._keep(records.outcomes[records.counts > 0])
-            return
-        self._handed_out.add(self.tested)
-        self.astray += self._count_astray(records)
-        self._block.append(records)
-        self._left -= records.n
-        if self._left > 0:
-            return
-        rows, counts = in_order(self._block)
-        self._block = []
-        self._keep(rows)
-        self._left = self.absorb(rows, counts)
+        elif records.n:
+            self._handed_out.add(self.tested)
+            self.astray += self._count_astray(records)
+        super().learn(records)
 
-    def absorb(self, rows: FloatArray, counts: IntArray) -> int:
-        """Learn from a block, choose the set to measure next, and return for how many rounds."""
+    def absorb(self, block: list[Records]) -> None:
+        """Learn from a block."""
+        rows, counts = in_order(block)
+        self._keep(rows)
+        self.left = self.next_block(rows, counts)
+
+    def next_block(self, rows: FloatArray, counts: IntArray) -> int:
+        """Learn from the rows of a block, choose the set to measure next, and return for how many rounds."""
         return FOREVER
 
     @property
@@ -144,30 +137,6 @@ class SetAgent:
         marked = np.zeros(self.problem.d, dtype=np.bool_)
         marked[list(tests)] = True
         return marked
-
-
-def in_order(block: list[Records]) -> tuple[FloatArray, IntArray]:
-    """Return the rows of a block in an order of their own, equal ones counted together, and their counts."""
-    if len(block) == 1 and len(block[0]) == 1:
-        return block[0].outcomes, block[0].counts
-    rows = np.vstack([records.outcomes for records in block])
-    counts = np.concatenate([records.counts for records in block])
-    rows, counts = rows[counts > 0], counts[counts > 0]
-    order = _order(rows)
-    rows, counts = rows[order], counts[order]
-    new = np.ones(len(rows), dtype=np.bool_)
-    new[1:] = ((rows[1:] != rows[:-1]) & ~(np.isnan(rows[1:]) & np.isnan(rows[:-1]))).any(axis=1)
-    return rows[new], np.add.reduceat(counts, np.flatnonzero(new)) if len(rows) else counts
-
-
-def _order(rows: FloatArray) -> IntArray:
-    """Return an order of the rows that does not depend on how they came; by one test where its values differ."""
-    known = np.flatnonzero(~np.isnan(rows).any(axis=0))
-    if len(known):
-        order = np.argsort(rows[:, known[0]], kind="stable")
-        if (np.diff(rows[order, known[0]]) > 0).all():
-            return order
-    return np.lexsort(rows.T[::-1])
 
 
 def checked_share(name: str, value: float) -> float:

@@ -16,46 +16,34 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 
-from proband.agents.agent import FOREVER, fully_tested, shows_unavailable
-from proband.agents.explore_then_commit import exploration_length
-from proband.agents.gaussian.replanning import Collected
-from proband.agents.gaussian.tolerance import suited_tolerance
+from proband.agents.blockwise import in_order
+from proband.agents.explore_then_commit import Exploring, exploration_length, needed_horizon
+from proband.agents.setting import Setting
 from proband.distributions import Gaussian
 from proband.errors import AgentError
-from proband.estimators.gaussian.likelihood import GaussianLikelihood, GaussianPlugIn
-from proband.planners import plan
-from proband.policies import test_everything
+from proband.estimators import GaussianLikelihood, GaussianPlugIn
 from proband.problem import Problem
-from proband.vocabulary import Policy, Records
+from proband.vocabulary import Kind, Records
 
 LARGEST_SHARE = 0.5
 """How much of the horizon is explored at most where σ is estimated."""
 
 
-class GaussianExploreThenCommit:
+class GaussianExploreThenCommit(Exploring):
     """Explore, then commit, for measured outcomes.
 
     Parameters
     ----------
-    problem : Problem
-        Its tests are measured.
-    horizon : int
-        T, the expected number of subjects. If more come, the agent plays on.
+    problem, horizon, explore
+        As for :class:`~proband.agents.explore_then_commit.Exploring`.
     condition_number : float, optional
         σ; by default estimated from the pilot.
     pilot : int, optional
         How many subjects σ is estimated from; by default ⌊T^(2/3)⌋, which are explored in any case.
-    explore : int, optional
-        N itself.
-
-    Notes
-    -----
-    Records that come before the first subject count towards N; subjects whose tests were not all run do not. Where a
-    test is unavailable, its outcomes come from history alone, and the law is the likelihood's in place of the
-    plug-in.
 
     Examples
     --------
@@ -67,6 +55,8 @@ class GaussianExploreThenCommit:
     1600
     """
 
+    kinds = frozenset({Kind.SCORES})
+
     def __init__(
         self,
         problem: Problem,
@@ -76,58 +66,43 @@ class GaussianExploreThenCommit:
         pilot: int | None = None,
         explore: int | None = None,
     ) -> None:
-        for name, value in (("horizon", horizon), ("pilot", pilot), ("explore", explore)):
-            if value is not None and (value != int(value) or value < (0 if name == "explore" else 1)):
-                raise AgentError(f"{name} is {value}; it must be a whole number above 0; correct it")
+        super().__init__(problem, horizon=horizon, explore=explore, pilot=pilot)
         if condition_number is not None and not condition_number >= 1:
             raise AgentError(f"condition_number is {condition_number}; it is 1 or more; correct it, or leave it out")
-        self.problem = problem
-        self.horizon = int(horizon)
         self.condition_number = condition_number
         self.pilot = min(exploration_length(1, self.horizon) if pilot is None else int(pilot), self.horizon)
-        self.explore = explore
-        self.seen = 0
-        self._collected = Collected(problem)
+        self._told: list[Records] = [Records(np.empty((0, problem.d)))]
         self._exploration = self._first_length()
-        self._policy = self._next_policy()
+        self.choose()
+
+    @classmethod
+    def of(cls, setting: Setting) -> Self:
+        """Return the agent for a setting that tells the horizon."""
+        return cls(setting.problem, horizon=needed_horizon(setting), condition_number=setting.condition_number)
 
     @property
     def exploration(self) -> int:
         """N: how many subjects are tested completely; as long as σ has to be estimated, the pilot."""
         return self._exploration
 
-    @property
-    def commitment(self) -> int:
-        """The rest of the pilot, or of the exploration, then for ever."""
-        left = self._exploration - self.seen
-        return left if left > 0 else FOREVER
-
-    def policy(self) -> Policy:
-        """Return the policy that tests everything, or the plan."""
-        return self._policy
-
-    def learn(self, records: Records) -> None:
-        """Collect subjects while exploring; afterwards learn nothing, as in the paper."""
-        if self.seen >= self._exploration:
-            return
-        self._collected.add(records)
-        self.seen += int(records.counts[fully_tested(self.problem, records.outcomes)].sum())
+    def collect(self, records: Records) -> None:
+        """Collect subjects; at the end of the pilot estimate σ, and how long to go on."""
+        self._told.append(records)
         if self.seen >= self._exploration and self.explore is None and self.condition_number is None:
             enough = self.seen > self.problem.d
             self.condition_number = correlation_condition_number(self.law()) if enough else math.inf
             largest = max(self.pilot, math.floor(LARGEST_SHARE * self.horizon))
             self._exploration = min(gaussian_exploration_length(self.condition_number, self.horizon), largest)
-        if self.seen >= self._exploration or shows_unavailable(self.problem, records):
-            self._policy = self._next_policy()
 
     def law(self) -> Gaussian:
         """Return the law estimated from all that was learned."""
+        rows, counts = in_order(self._told)
         plug_in = GaussianPlugIn(self.problem)
-        plug_in.update_counts(self._collected.rows, self._collected.counts)
+        plug_in.update_counts(rows, counts)
         if self.problem.all_available and plug_in.n >= 2:
             return plug_in.distribution()
         likelihood = GaussianLikelihood(self.problem)
-        likelihood.update_counts(self._collected.rows, self._collected.counts)
+        likelihood.update_counts(rows, counts)
         return likelihood.distribution()
 
     def _first_length(self) -> int:
@@ -136,11 +111,6 @@ class GaussianExploreThenCommit:
         if self.condition_number is not None:
             return gaussian_exploration_length(self.condition_number, self.horizon)
         return self.pilot
-
-    def _next_policy(self) -> Policy:
-        if self.seen < self._exploration:
-            return test_everything(self.problem, None if self.problem.all_available else self.law())
-        return plan(self.problem, self.law(), tolerance=suited_tolerance(self.problem, self.seen))
 
 
 def gaussian_exploration_length(condition_number: float, horizon: int) -> int:

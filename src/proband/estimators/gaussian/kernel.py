@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-SINGULAR = 1e-10
+from proband.compiling import inner, kernel
+from proband.distributions.gaussian import SINGULAR
+
 LOG_CIRCLE = math.log(2 * math.pi)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sweep(g, k):  # type: ignore[no-untyped-def]
     """Sweep a symmetric matrix on row k, in place."""
     pivot = g[k, k]
@@ -38,7 +39,7 @@ def sweep(g, k):  # type: ignore[no-untyped-def]
     g[k, k] = -1.0 / pivot
 
 
-@njit(cache=True, nogil=True)
+@inner
 def condition(theta, known, g, swept):  # type: ignore[no-untyped-def]
     """Sweep θ on the known tests into `g`, tell which were swept, and return the log-determinant of these."""
     g[:] = theta
@@ -52,7 +53,7 @@ def condition(theta, known, g, swept):  # type: ignore[no-untyped-def]
     return logdet
 
 
-@njit(cache=True, nogil=True)
+@inner
 def misfit(theta, g, swept, moments):  # type: ignore[no-untyped-def]
     """Return Σ over rows of the squared Mahalanobis distance of what was swept."""
     total = 0.0
@@ -68,7 +69,7 @@ def misfit(theta, g, swept, moments):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill(g, known, swept, moments, lifted, total):  # type: ignore[no-untyped-def]
     """Add to `total` the moments of a pattern's rows with their missing entries at the regression.
 
@@ -95,7 +96,7 @@ def fill(g, known, swept, moments, lifted, total):  # type: ignore[no-untyped-de
             total[i, j] += moment
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def em_step(known, counts, moments, theta):  # type: ignore[no-untyped-def]
     """Return the log-likelihood at θ and the θ of one step: expected moments, then their mean and covariance."""
     size = len(theta)
@@ -117,7 +118,7 @@ def em_step(known, counts, moments, theta):  # type: ignore[no-untyped-def]
     return value, law_of(total)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def law_of(total):  # type: ignore[no-untyped-def]
     """Return the θ of complete moments."""
     size = len(total)
@@ -132,7 +133,7 @@ def law_of(total):  # type: ignore[no-untyped-def]
     return theta
 
 
-@njit(cache=True, nogil=True)
+@inner
 def root(matrix, out):  # type: ignore[no-untyped-def]
     """Write a lower triangular factor of a positive semi-definite matrix; columns of no variance are zero."""
     size = len(matrix)
@@ -151,7 +152,7 @@ def root(matrix, out):  # type: ignore[no-untyped-def]
             out[i, j] = entry / out[j, j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def bartlett(rng, degrees, size):  # type: ignore[no-untyped-def]
     """Draw the triangular factor of a Wishart matrix with `degrees` of at least `size`."""
     lower = np.zeros((size, size))
@@ -162,7 +163,7 @@ def bartlett(rng, degrees, size):  # type: ignore[no-untyped-def]
     return lower
 
 
-@njit(cache=True, nogil=True)
+@inner
 def normal_rows(rng, n, size):  # type: ignore[no-untyped-def]
     """Draw n rows of standard normals."""
     rows = np.empty((n, size))
@@ -172,7 +173,7 @@ def normal_rows(rng, n, size):  # type: ignore[no-untyped-def]
     return rows
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wishart_factor(rng, degrees, size):  # type: ignore[no-untyped-def]
     """Draw G such that GᵀG is the scatter of `degrees` standard normal rows of `size` entries."""
     if degrees < size:
@@ -180,7 +181,7 @@ def wishart_factor(rng, degrees, size):  # type: ignore[no-untyped-def]
     return bartlett(rng, float(degrees), size).T.copy()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def times(rows, lower):  # type: ignore[no-untyped-def]
     """Return rows · lowerᵀ for a lower triangular matrix."""
     out = np.zeros((len(rows), len(lower)))
@@ -191,7 +192,7 @@ def times(rows, lower):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_scatter(rows, where, out):  # type: ignore[no-untyped-def]
     """Add rowsᵀ · rows to the entries `where` of a matrix."""
     for a in range(len(where)):
@@ -200,7 +201,7 @@ def add_scatter(rows, where, out):  # type: ignore[no-untyped-def]
                 out[where[a], where[b]] += rows[i, a] * rows[i, b]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def scatter_missing(rng, g, known, n, rank, factor, cross, noise):  # type: ignore[no-untyped-def]
     """Draw what the residuals E of the missing entries add to a pattern's moments.
 
@@ -226,7 +227,7 @@ def scatter_missing(rng, g, known, n, rank, factor, cross, noise):  # type: igno
                 cross[i, missing[a]] += factor[i, k] * inside[k, a]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def impute(rng, known, counts, moments, ranks, factors, theta, total):  # type: ignore[no-untyped-def]
     """Write into `total` the moments of all rows with their missing entries drawn given θ."""
     size = len(theta)
@@ -243,7 +244,7 @@ def impute(rng, known, counts, moments, ranks, factors, theta, total):  # type: 
         fill_errors(g, known[p], swept, cross, noise, total)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_errors(g, known, swept, cross, noise, total):  # type: ignore[no-untyped-def]
     """Add L ZᵀE, its transpose and EᵀE to `total`."""
     size = len(g)
@@ -263,7 +264,7 @@ def fill_errors(g, known, swept, cross, noise, total):  # type: ignore[no-untype
             total[j, i] += moment
 
 
-@njit(cache=True, nogil=True)
+@inner
 def draw_law(rng, total, prior, degrees):  # type: ignore[no-untyped-def]
     """Draw θ given complete moments: Σ ~ inverse Wishart(degrees + n − 1, diag(prior) + S), μ ~ N(x̄, Σ/n)."""
     size = len(total) - 1
@@ -294,7 +295,7 @@ def draw_law(rng, total, prior, degrees):  # type: ignore[no-untyped-def]
     return theta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gibbs(rng, known, counts, moments, ranks, factors, theta, prior, degrees, sweeps):  # type: ignore[no-untyped-def]
     """Return θ after sweeps of drawing the missing entries given the law and the law given all entries."""
     total = np.empty_like(theta)

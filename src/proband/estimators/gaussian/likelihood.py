@@ -189,6 +189,10 @@ class GaussianLikelihood:
         """
         return posterior_laws(rng, n, self.standardised(), self.fit(), sweeps=sweeps)
 
+    def draw(self, rng: np.random.Generator) -> Gaussian:
+        """Draw a law from the posterior."""
+        return self.draws(rng, 1)[0]
+
 
 def shrunk(law: Gaussian, intensity: float) -> Gaussian:
     """Return the law with its covariances (not variances) multiplied by 1 − intensity."""

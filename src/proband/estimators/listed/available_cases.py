@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import DistributionError
-from proband.estimators.estimator import CountingEstimator
 from proband.estimators.listed.cells import multiplier_sums, observed_mass
+from proband.estimators.listed.counting import CountingEstimator
 from proband.estimators.listed.supports import choose_support, count_cells
 from proband.problem import Problem
 from proband.vocabulary import FloatArray

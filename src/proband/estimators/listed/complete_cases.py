@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import DistributionError
-from proband.estimators.estimator import CountingEstimator
+from proband.estimators.listed.counting import CountingEstimator
 from proband.estimators.listed.supports import choose_support
 from proband.problem import Problem
 from proband.vocabulary import FloatArray

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from proband.compiling import inner, kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def em_step(base, start, size, offsets, counts, mass, rate, p, out):  # type: ignore[no-untyped-def]
     """Write the next law into `out` and return the objective at `p`."""
     value = 0.0
@@ -27,7 +28,7 @@ def em_step(base, start, size, offsets, counts, mass, rate, p, out):  # type: ig
     return value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def extrapolate(first, second, third, out):  # type: ignore[no-untyped-def]
     """Write the squared extrapolation of three iterates (in their logarithms) into `out`; False if it is no step."""
     along, bend = 0.0, 0.0
@@ -54,7 +55,7 @@ def extrapolate(first, second, third, out):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def em_solve(base, start, size, offsets, counts, mass, rate, p, tolerance, path):  # type: ignore[no-untyped-def]
     """Iterate from `p`, in place, until a step moves no entry by more than `tolerance`.
 

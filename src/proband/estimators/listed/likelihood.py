@@ -26,9 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from proband.distributions import Discrete
 from proband.errors import DistributionError
-from proband.estimators.estimator import CountingEstimator
 from proband.estimators.listed.cells import Cells, Fit, Solver, multiplier_sums, observed_mass
+from proband.estimators.listed.counting import CountingEstimator
 from proband.estimators.listed.draws import posterior_draws
 from proband.estimators.listed.dual import solve_dual
 from proband.estimators.listed.priors import Dirichlet, GammaMixture, Prior
@@ -201,6 +202,11 @@ class Likelihood(CountingEstimator):
         assert self._cells is not None
         assert self._mixture is not None
         return posterior_draws(rng, n, self._cells, self._mixture, fit, exposures=self._exposures, sweeps=sweeps)
+
+    def draw(self, rng: np.random.Generator) -> Discrete:
+        """Draw a law from the posterior."""
+        weights = self.draws(rng, 1)[0]
+        return Discrete.from_weights(self.support, weights)
 
     def _estimate(self) -> tuple[FloatArray, FloatArray]:
         return self.support, self.fit().probabilities

@@ -8,9 +8,10 @@ outcome vector, so that only the use of the data differs.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from proband.agents import Agent, Setting
+from proband.agents import Agent, Greedy, Setting
 from proband.estimators import (
     BiasedAvailableCases,
     BiasedPooledCompleteCases,
@@ -21,7 +22,6 @@ from proband.estimators import (
 )
 from proband.experiments.catalogue.paper_discrete import PARAMETERS, draw_instance
 from proband.experiments.experiment import Entrant, Experiment, Parameter, Point, whole
-from proband.experiments.relearning import Relearning
 from proband.problem import Problem
 
 PSEUDO_COUNT = 1.0
@@ -59,9 +59,9 @@ class Using:
 
     def __call__(self, setting: Setting, point: Point) -> Agent:
         """Build the agent; the point says how long it explores."""
-        estimator = USES[self.use](setting.problem)
-        ignore = self.use == "ignore-commit-data"
-        return Relearning(setting.problem, estimator, explore=int(point["explore"]), ignore=ignore)
+        growth = math.inf if self.use == "ignore-commit-data" else 0.5
+        estimator, explore = USES[self.use](setting.problem), int(point["explore"])
+        return Greedy(setting.problem, estimator=estimator, first=explore, growth=growth, shortest=1)
 
 
 MISSING_DATA = Experiment(

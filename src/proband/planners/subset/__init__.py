@@ -5,8 +5,8 @@ size, :func:`improve` a good one quickly, and :func:`enumerate_values` lists the
 """
 
 from proband.planners.subset.enumeration import enumerate_values
-from proband.planners.subset.every_size import SizesProgress, sizes
+from proband.planners.subset.every_size import sizes
 from proband.planners.subset.improving import improve
-from proband.planners.subset.solve import Progress, SubsetSolution, solve_subset
+from proband.planners.subset.solve import SubsetSolution, solve_subset
 
-__all__ = ["Progress", "SizesProgress", "SubsetSolution", "enumerate_values", "improve", "sizes", "solve_subset"]
+__all__ = ["SubsetSolution", "enumerate_values", "improve", "sizes", "solve_subset"]

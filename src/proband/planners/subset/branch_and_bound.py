@@ -15,17 +15,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proband.planners.subset.bound_kernel import new_scratch
 from proband.planners.subset.improving import climbed
-from proband.planners.subset.node_kernel import BOUND, IN, OUT, new_levels, restore
-from proband.planners.subset.objective import Instance, Pool, hadamard
+from proband.planners.subset.node_kernel import BOUND, new_levels
+from proband.planners.subset.objective import IN, OUT, Candidates, Objective, States, hadamard
 from proband.planners.subset.relaxation_kernel import new_relaxation
 from proband.planners.subset.search_kernel import CEILING, NODES, TOLERANCE, VALUE, new_best, search
+from proband.prices import Flags
 from proband.vocabulary import FloatArray
 
-__all__ = ["Limits", "Search"]
+__all__ = ["BranchAndBound", "StopRule"]
 
 SLICE = 0.02
 """Seconds between two returns to Python, for up to 100 tests; beyond, the first node of a burst alone takes longer."""
@@ -33,35 +33,35 @@ MOST_NODES = 1 << 40
 
 
 @dataclass(frozen=True)
-class Limits:
+class StopRule:
     """When to stop short of a proof: a moment of time.perf_counter(), a number of nodes, and a caller's word."""
 
     deadline: float = math.inf
     nodes: float = math.inf
-    going: Callable[[Search], bool | None] | None = None
+    going: Callable[[BranchAndBound], bool | None] | None = None
 
 
-class Search:
+class BranchAndBound:
     """Branch and bound over the sets that agree with what is forced.
 
     Parameters
     ----------
-    pool : Pool
+    candidates : Candidates
         The tests.
-    instance : Instance
-        What to maximise: the pool's F, perhaps with a price on each test, for sets of a size or of any.
+    objective : Objective
+        What to maximise: the candidates' F, perhaps with a price on each test, for sets of a size or of any.
     tolerance : float
         By how much, in units of F, the best set may stay below a bound and count as proved.
     """
 
-    def __init__(self, pool: Pool, instance: Instance, tolerance: float) -> None:
-        self.pool, self.instance = pool, instance
-        d = pool.d
-        self.levels, self.scratch, self.relaxation = new_levels(d), new_scratch(d, instance.groups), new_relaxation(d)
+    def __init__(self, candidates: Candidates, objective: Objective, tolerance: float) -> None:
+        self.candidates, self.objective = candidates, objective
+        d = candidates.d
+        self.levels, self.scratch, self.relaxation = new_levels(d), new_scratch(d, objective.groups), new_relaxation(d)
         self.best = new_best(d, tolerance)
         self.current = -math.inf
-        first = min(instance.envelope, hadamard(pool, instance))
-        self.open: list[tuple[float, int, NDArray[np.int8]]] = [(-first, 0, pool.state.copy())]
+        first = min(objective.envelope, hadamard(candidates, objective))
+        self.open: list[tuple[float, int, States]] = [(-first, 0, candidates.state.copy())]
         self.stored, self.burst = 0, 64
         self.slice = SLICE * max(1.0, (d / 100) ** 3)
 
@@ -79,38 +79,38 @@ class Search:
     def bound(self) -> float:
         """Upper bound on F of every set."""
         waiting = -self.open[0][0] if self.open else -math.inf
-        return max(self.value, float(self.best.figures[CEILING]), waiting, self.current) + self.instance.margin
+        return max(self.value, float(self.best.figures[CEILING]), waiting, self.current) + self.objective.margin
 
     @property
-    def chosen(self) -> NDArray[np.bool_]:
+    def chosen(self) -> Flags:
         """The best set known, as flags."""
         return np.asarray(self.best.state == IN)
 
-    def offer(self, inside: NDArray[np.bool_]) -> None:
+    def offer(self, inside: Flags) -> None:
         """Give the search a set to beat; ignored if it is not allowed."""
-        state = self.pool.state
+        state = self.candidates.state
         fits = inside[state == IN].all() and not inside[state == OUT].any()
-        if fits and self.instance.size in (-1, int(inside.sum())):
-            priced = float((self.instance.offset - self.pool.offset)[inside].sum())
-            value = 2 / self.pool.scale * self.pool.reward_of(np.flatnonzero(inside)) + priced
+        if fits and self.objective.size in (-1, int(inside.sum())):
+            priced = float((self.objective.offset - self.candidates.offset)[inside].sum())
+            value = 2 / self.candidates.scale * self.candidates.reward_of(np.flatnonzero(inside)) + priced
             if value > self.value:
                 self.best.figures[VALUE] = value
                 self.best.state[:] = np.where(inside, IN, OUT)
 
     def climb(self) -> None:
         """Offer what climbing finds from the smallest and from the largest set allowed."""
-        for start in (self.pool.state == IN, self.pool.state != OUT):
-            self.offer(climbed(self.pool, self.instance, start))
+        for start in (self.candidates.state == IN, self.candidates.state != OUT):
+            self.offer(climbed(self.candidates, self.objective, start))
 
-    def run(self, limits: Limits) -> str:
+    def run(self, stop: StopRule) -> str:
         """Search until solved or stopped; returns "optimal", "time", "nodes" or "interrupted"."""
         try:
-            while self._advance(limits.nodes - self.nodes):
-                if limits.going is not None and limits.going(self) is False:
+            while self._advance(stop.nodes - self.nodes):
+                if stop.going is not None and stop.going(self) is False:
                     return "interrupted"
-                if time.perf_counter() > limits.deadline:
+                if time.perf_counter() > stop.deadline:
                     return "time"
-                if self.nodes >= limits.nodes:
+                if self.nodes >= stop.nodes:
                     return "nodes"
         except KeyboardInterrupt:
             return "interrupted"
@@ -126,9 +126,10 @@ class Search:
         self.current = -self.open[0][0]  # covers the node, and all below it, while they are in no list
         _, _, state = heapq.heappop(self.open)
         began = time.perf_counter()
-        restore(self.instance, self.levels, state, self.current)
-        budget = int(min(self.burst, nodes))
-        height = search(self.instance, self.levels, self.scratch, self.relaxation, self.best, budget)
+        height = search(
+            self.objective, self.levels, self.scratch, self.relaxation, self.best,
+            state, self.current, int(min(self.burst, nodes)),
+        )  # fmt: skip
         for level in range(height):
             self.stored += 1
             bound = float(self.levels.figures[level, BOUND])
@@ -137,15 +138,15 @@ class Search:
         if height:
             factor = self.slice / max(time.perf_counter() - began, 1e-6)
             self.burst = max(16, int(min(self.burst, MOST_NODES) * min(2.0, max(0.5, factor))))
-            self.offer(climbed(self.pool, self.instance, self._rounded(self.levels.point[0])))
+            self.offer(climbed(self.candidates, self.objective, self._rounded(self.levels.point[0])))
         return True
 
-    def _rounded(self, point: FloatArray) -> NDArray[np.bool_]:
+    def _rounded(self, point: FloatArray) -> Flags:
         """Return a set near a point of the relaxation, and the states of the node on the lowest level."""
         state = self.levels.state[0]
         score = np.where(state == IN, 2.0, np.where(state == OUT, -1.0, point))
-        if self.instance.size < 0:
+        if self.objective.size < 0:
             return np.asarray(score > 0.5)
         inside = np.zeros(len(score), dtype=np.bool_)
-        inside[np.argsort(-score, kind="stable")[: self.instance.size]] = True
+        inside[np.argsort(-score, kind="stable")[: self.objective.size]] = True
         return inside

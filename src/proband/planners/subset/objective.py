@@ -16,7 +16,7 @@ price on the number of tests, moves the offsets and no matrix.
 
 *Rounding.* Conditional variances come from Schur complements of R and of R⁻¹, which are Gaussian eliminations of
 positive definite matrices: backward stable, so to first order in ε their logarithms are off by a small multiple of
-d·ε·κ(R), with the condition number κ(R) ≤ ‖R‖·‖R⁻¹‖ (Frobenius norms). `Instance.margin` is 4·ε·(d·κ(R) + Σ |offset|):
+d·ε·κ(R), with the condition number κ(R) ≤ ‖R‖·‖R⁻¹‖ (Frobenius norms). `Objective.margin` is 4·ε·(d·κ(R) + Σ |offset|):
 no test is settled, and no bound stated, closer than this. The constant 4 is a choice, not a proved worst case.
 """
 
@@ -35,7 +35,11 @@ from proband.planners.subset.matrix_kernel import factorise, invert
 from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 
-__all__ = ["LOG_TWO_PI_E", "Instance", "Pool", "hadamard", "instance_of", "inverse_of", "with_price"]
+States = NDArray[np.int8]
+"""For each test FREE, IN or OUT, shape (d,)."""
+
+FREE, IN, OUT = np.int8(0), np.int8(1), np.int8(2)
+"""No Python integers, for which numba would compile every function that takes a state once more."""
 
 LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
 EPSILON = float(np.finfo(np.float64).eps)
@@ -43,7 +47,7 @@ WORST_CONDITION = 1e11
 """Beyond this bound on the condition number of the correlations, rounding would leave nothing to certify."""
 
 
-class Instance(NamedTuple):
+class Objective(NamedTuple):
     """What compiled searches read.
 
     R, R⁻¹, the offsets, groups (-1 none) with extras; for each test its neighbours, before and after it, in a chain of
@@ -68,7 +72,7 @@ class Instance(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class Candidates:
     """The checked input: a covariance and the prices of d tests, and what is forced.
 
     Attributes
@@ -77,7 +81,7 @@ class Pool:
     prices : Prices
         With groups numbered 0 ... groups - 1.
     state : ndarray of shape (d,)
-        0 free, 1 forced in, 2 forced out.
+        FREE, or forced IN or OUT.
     """
 
     covariance: FloatArray
@@ -85,7 +89,7 @@ class Pool:
     prices: Prices
     groups: int
     scale: float
-    state: NDArray[np.int8]
+    state: States
 
     @property
     def d(self) -> int:
@@ -113,17 +117,17 @@ class Pool:
         return self.scale * entropy - self.prices.of(members)
 
 
-def inverse_of(pool: Pool) -> tuple[FloatArray, float, float]:
+def inverse_of(candidates: Candidates) -> tuple[FloatArray, float, float]:
     """Return R⁻¹, log det R and a bound on the condition number, or raise if R is indefinite or close to singular."""
-    inverse, factor = pool.correlation.copy(), pool.correlation.copy()
-    logarithm = float(factorise(factor, pool.d))
+    inverse, factor = candidates.correlation.copy(), candidates.correlation.copy()
+    logarithm = float(factorise(factor, candidates.d))
     condition = math.inf
     if math.isfinite(logarithm):
-        invert(inverse, pool.d)
-        condition = float(np.linalg.norm(pool.correlation) * np.linalg.norm(inverse))
+        invert(inverse, candidates.d)
+        condition = float(np.linalg.norm(candidates.correlation) * np.linalg.norm(inverse))
     if condition < WORST_CONDITION:
         return (inverse + inverse.T) / 2, logarithm, condition
-    eigenvalues = np.linalg.eigvalsh(pool.correlation)
+    eigenvalues = np.linalg.eigvalsh(candidates.correlation)
     least, most = float(eigenvalues[0]), float(eigenvalues[-1])
     if least < -1e-10 * most:
         raise DistributionError(
@@ -136,61 +140,61 @@ def inverse_of(pool: Pool) -> tuple[FloatArray, float, float]:
     )
 
 
-def instance_of(pool: Pool, *, size: int | None = None) -> Instance:
-    """Return the arrays of a search over a pool, after checking that it is positive definite."""
-    inverse, logarithm, condition = inverse_of(pool)
-    before = _twins(pool)
-    after = np.full(pool.d, -1, dtype=np.int64)
+def objective_of(candidates: Candidates, *, size: int | None = None) -> Objective:
+    """Return the arrays of a search over candidates, after checking that their covariance is positive definite."""
+    inverse, logarithm, condition = inverse_of(candidates)
+    before = _twins(candidates)
+    after = np.full(candidates.d, -1, dtype=np.int64)
     after[before[before >= 0]] = np.flatnonzero(before >= 0)
-    return Instance(
-        correlation=np.ascontiguousarray(pool.correlation),
+    return Objective(
+        correlation=np.ascontiguousarray(candidates.correlation),
         inverse=np.ascontiguousarray(inverse),
-        offset=pool.offset,
-        group=pool.prices.group,
-        extra=pool.extra,
-        groups=pool.groups,
+        offset=candidates.offset,
+        group=candidates.prices.group,
+        extra=candidates.extra,
+        groups=candidates.groups,
         before=before,
         after=after,
         size=-1 if size is None else int(size),
-        everything=logarithm + float(pool.offset.sum()),
-        margin=4 * EPSILON * (pool.d * condition + float(np.abs(pool.offset).sum())),
+        everything=logarithm + float(candidates.offset.sum()),
+        margin=4 * EPSILON * (candidates.d * condition + float(np.abs(candidates.offset).sum())),
         price=0.0,
         envelope=math.inf,
     )
 
 
-def _twins(pool: Pool) -> IntArray:
+def _twins(candidates: Candidates) -> IntArray:
     """Return, for each free test, the last free one before it with which it can be exchanged in every set, or -1."""
-    before = np.full(pool.d, -1, dtype=np.int64)
-    rows = np.sort(pool.correlation, axis=1).round(10) + 0.0
-    offset, extra = pool.offset, pool.extra
+    before = np.full(candidates.d, -1, dtype=np.int64)
+    rows = np.sort(candidates.correlation, axis=1).round(10) + 0.0
+    offset, extra = candidates.offset, candidates.extra
     alike: dict[bytes, list[int]] = {}
-    for i in np.flatnonzero(pool.state == 0).tolist():
-        figures = np.array([offset[i], extra[i], pool.prices.group[i]])
-        candidates = alike.setdefault(rows[i].tobytes() + figures.tobytes(), [])
-        if candidates:
-            apart = np.abs(pool.correlation[candidates] - pool.correlation[i])
-            apart[:, i] = apart[np.arange(len(candidates)), candidates] = 0.0
+    for i in np.flatnonzero(candidates.state == FREE).tolist():
+        figures = np.array([offset[i], extra[i], candidates.prices.group[i]])
+        earlier = alike.setdefault(rows[i].tobytes() + figures.tobytes(), [])
+        if earlier:
+            apart = np.abs(candidates.correlation[earlier] - candidates.correlation[i])
+            apart[:, i] = apart[np.arange(len(earlier)), earlier] = 0.0
             twins = np.flatnonzero(apart.max(axis=1) < 1e-14)
-            before[i] = candidates[twins[-1]] if len(twins) else -1
-        candidates.append(i)
+            before[i] = earlier[twins[-1]] if len(twins) else -1
+        earlier.append(i)
     return before
 
 
-def with_price(instance: Instance, price: float) -> Instance:
-    """Return the instance with a price on each test."""
-    d = len(instance.offset)
-    return instance._replace(
-        offset=instance.offset - price,
-        everything=instance.everything - price * d,
-        margin=instance.margin + 4 * EPSILON * d * abs(price),
+def with_price(objective: Objective, price: float) -> Objective:
+    """Return the objective with a price on each test."""
+    d = len(objective.offset)
+    return objective._replace(
+        offset=objective.offset - price,
+        everything=objective.everything - price * d,
+        margin=objective.margin + 4 * EPSILON * d * abs(price),
     )
 
 
-def hadamard(pool: Pool, instance: Instance) -> float:
+def hadamard(candidates: Candidates, objective: Objective) -> float:
     """Return Hadamard's bound on F before any search: every test brings at most its offset."""
-    forced = float(instance.offset[pool.state == 1].sum())
-    free = np.sort(instance.offset[pool.state == 0])[::-1]
-    if instance.size < 0:
-        return forced + float(free[free > 0].sum()) + instance.margin
-    return forced + float(free[: instance.size - int((pool.state == 1).sum())].sum()) + instance.margin
+    forced = float(objective.offset[candidates.state == IN].sum())
+    free = np.sort(objective.offset[candidates.state == FREE])[::-1]
+    if objective.size < 0:
+        return forced + float(free[free > 0].sum()) + objective.margin
+    return forced + float(free[: objective.size - int((candidates.state == IN).sum())].sum()) + objective.margin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from proband.distributions import Gaussian
 from proband.errors import PlanError, StateError
 from proband.planners.evaluation import set_reward
-from proband.planners.options import Options, Progress, Standing, serves
+from proband.planners.options import Options, serves
 from proband.planners.plans import Explanation, Plan
+from proband.planners.progress import Report
+from proband.planners.subset.every_size import sizes
 from proband.planners.subset.solve import TOLERANCE, SubsetSolution, solve_subset
-from proband.planners.subset.solve import Progress as Searched
 from proband.policies import FixedSet
 from proband.policies.tree import Alternative
 from proband.problem import Problem
@@ -76,13 +77,15 @@ class SubsetPlan(Plan):
 
 
 @serves(Kind.SETS)
-def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> SubsetPlan:
-    """Return the set that brings most: entropy minus costs."""
-    if not isinstance(problem.reward, Entropy):
-        raise PlanError(
-            f"the reward is {type(problem.reward).__name__}; the subset planner maximises entropy; use method="
-            '"gaussian", or an Entropy reward'
-        )
+def plan_subset(
+    problem: Problem,
+    distribution: Gaussian,
+    options: Options,
+    *,
+    forced_in: Iterable[int] = (),
+    forced_out: Iterable[int] = (),
+) -> SubsetPlan:
+    """Return the set that brings most, entropy minus costs, with and without the tests that must be in or out."""
     if options.max_tests is not None or options.budget is not None:
         raise PlanError(
             f"max_tests is {options.max_tests} and budget is {options.budget}; the subset planner weighs entropy "
@@ -92,16 +95,48 @@ def plan_subset(problem: Problem, distribution: Gaussian, options: Options) -> S
     solution = solve_subset(
         distribution.covariance,
         prices.cost,
-        scale=problem.reward.scale,
+        scale=_scale(problem),
         groups=prices.group,
         group_costs=prices.group_cost,
+        forced_in=forced_in,
+        forced_out=forced_out,
         time_limit=options.time_limit,
         tolerance=TOLERANCE if options.tolerance is None else options.tolerance,
-        progress=None if options.progress is None else _standing(options.progress),
+        progress=options.progress,
     )
     return SubsetPlan(problem, distribution, solution)
 
 
-def _standing(tell: Progress) -> Callable[[Searched], None]:
-    """Return a callback of the search that tells how far it has come as every planner does."""
-    return lambda found: tell(Standing(found.seconds, found.value, found.bound))
+def plan_sizes(
+    problem: Problem,
+    distribution: Gaussian,
+    *,
+    wanted: Iterable[int] | None = None,
+    forced_in: Iterable[int] = (),
+    forced_out: Iterable[int] = (),
+    time_limit: float | None = None,
+    progress: Report | None = None,
+) -> list[SubsetSolution]:
+    """Return, for each size wanted, the set that brings most; the arguments are those of :func:`sizes`."""
+    prices = problem.prices
+    return sizes(
+        distribution.covariance,
+        sizes=wanted,
+        costs=prices.cost,
+        scale=_scale(problem),
+        groups=prices.group,
+        group_costs=prices.group_cost,
+        forced_in=forced_in,
+        forced_out=forced_out,
+        time_limit=time_limit,
+        progress=progress,
+    )
+
+
+def _scale(problem: Problem) -> float:
+    if isinstance(problem.reward, Entropy):
+        return problem.reward.scale
+    raise PlanError(
+        f"the reward is {type(problem.reward).__name__}; the subset planner maximises entropy; use method="
+        '"gaussian", or an Entropy reward'
+    )

@@ -1,21 +1,30 @@
-"""What an operator may do: every request is checked against the ledger before anything is written.
+"""Checks that several kinds of events share.
 
-Each function returns what the request means, or raises an error that names the value, the rule and the remedy.
+There are two sorts. Some look at what somebody *asks* for: they return what it means, or raise an error that names the
+value, the rule and the remedy. Others look at what *stands in a log*, which may come from elsewhere; they raise
+ValueError or TypeError, and whoever reads the log says which entry it was. Those are kept lean: a study is opened by
+reading its log.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-import numpy as np
-
-from proband.errors import HeldError, StudyError
-from proband.studies.ledger.chain import as_time
+from proband.errors import HeldError, StudyError, UnknownNameError, shown
+from proband.files import LARGEST_NUMBER
+from proband.problem import Problem
+from proband.studies.events.kind import Data, Request, StaleError
+from proband.studies.ledger.chain import Event, as_time
 from proband.studies.ledger.leases import Leases
-from proband.studies.ledger.ledger import Ledger
-from proband.studies.ledger.names import Outcome
-from proband.studies.ledger.subject import FINISHED, OPEN, VOIDED, status_of
+from proband.studies.ledger.ledger import FINISHED, OPEN, VOIDED, Ledger
 from proband.texts import check_plain, escaped, quoted
+from proband.vocabulary import outcome_codes
+
+Decision = str | Mapping[str, str]
+"""The name of a decision; for a match also the named outcomes of all tests."""
+
+NUMBERS = (float, int)
 
 LONGEST = 200
 """Characters of a name or a key."""
@@ -23,8 +32,13 @@ LONGEST = 200
 LONGEST_REASON = 2000
 """Characters of a reason."""
 
-EARLIEST, LATEST = 946_684_800.0, 4_102_444_800.0
-"""What a clock may say, in seconds since 1970: from 2000 up to 2100."""
+LONGEST_LEASE = 30 * 24 * 3600
+
+MOST_SUBJECTS = 2**53
+"""Subjects of a study by its horizon, and in one import of past records: floats tell so many apart."""
+
+
+# What somebody asks for
 
 
 def text(what: str, given: object) -> str:
@@ -49,40 +63,69 @@ def reason(given: object) -> str:
     return check_plain("the reason", given.strip(), StudyError)
 
 
-def moment(clock: float) -> float:
-    """Return what a clock says, if that can be: an event has its date for good, and no later one an earlier date."""
-    if not EARLIEST <= clock < LATEST:
+def lease_of(given: float) -> float:
+    """Return a lease in seconds."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= LONGEST_LEASE:
         raise StudyError(
-            f"the clock says {clock!r} seconds since 1970; the time of a station must lie between the years "
-            f"{as_time(EARLIEST)[:4]} and {as_time(LATEST)[:4]}; set the clock"
+            f"lease is {given!r}; it must be a number of seconds from 0 to {LONGEST_LEASE:,} (30 days); correct it"
         )
-    return clock
+    return float(given)
+
+
+def decision_of(problem: Problem, given: Decision) -> int:
+    """Return the action of a decision; that of a match names the outcome of every test."""
+    if problem.decisions:
+        if not isinstance(given, str):
+            raise UnknownNameError(f"decision {given!r} does not exist; choose one of {', '.join(problem.decisions)}")
+        return problem.decision_action(given)
+    outcomes = _vector(problem, given, 0) if isinstance(given, str) else given
+    if outcomes is None or set(outcomes) != {test.name for test in problem.tests}:
+        example = problem.action_name(problem.d)
+        raise UnknownNameError(
+            f"decision {given!r} does not exist; a decision names the outcome of every test; write it as {example!r}"
+        )
+    return problem.d + int(outcome_codes(problem.state(outcomes)[None], problem.tests)[0])
+
+
+def _vector(problem: Problem, text: str, first: int) -> dict[str, str] | None:
+    """Read "length=ok, weight=low" from a test on; names may hold commas and equal signs themselves."""
+    test, last = problem.tests[first], first == problem.d - 1
+    for outcome in test.names:
+        head = f"{test.name}={outcome}"
+        if text == head and last:
+            return {test.name: outcome}
+        if text.startswith(f"{head}, ") and not last:
+            rest = _vector(problem, text[len(head) + 2 :], first + 1)
+            if rest is not None:
+                return {test.name: outcome, **rest}
+    return None
 
 
 def open_subject(ledger: Ledger, name: str, doing: str) -> int:
     """Return the row of a subject that is neither decided nor voided."""
     i = ledger.row_of(name)
-    status = status_of(ledger, i)
-    if status == FINISHED:
+    if ledger.status(i) == FINISHED:
         raise StudyError(
             f"subject {name!r} is finished, decided {ledger.columns.decisions[i]!r}; {doing} is for open subjects; "
             "use reveal for what came to light later, correct for a wrong entry, or void"
         )
-    _not_voided(ledger, i, doing)
-    return i
+    return live_subject(ledger, name, doing)
 
 
 def live_subject(ledger: Ledger, name: str, doing: str) -> int:
     """Return the row of a subject that is not voided."""
     i = ledger.row_of(name)
-    _not_voided(ledger, i, doing)
+    if ledger.status(i) == VOIDED:
+        raise StudyError(
+            f"subject {name!r} was voided; {doing} is for subjects that count; let it arrive again under another name"
+        )
     return i
 
 
 def finished_subject(ledger: Ledger, name: str, doing: str) -> int:
     """Return the row of a decided subject."""
     i = live_subject(ledger, name, doing)
-    if status_of(ledger, i) == OPEN:
+    if ledger.status(i) == OPEN:
         raise StudyError(
             f"subject {name!r} is not decided yet; {doing} is for finished subjects; tell the tests that were run, and "
             "decide first"
@@ -90,10 +133,11 @@ def finished_subject(ledger: Ledger, name: str, doing: str) -> int:
     return i
 
 
-def not_held(ledger: Ledger, i: int, station: str, leases: Leases) -> None:
+def not_held(ledger: Ledger, i: int, station: str, leases: Leases | None) -> None:
     """Raise if another station's lease of an open subject has not run out."""
     columns = ledger.columns
-    if status_of(ledger, i) == OPEN and columns.holders[i] != station and not leases.over(i):
+    open_elsewhere = ledger.status(i) == OPEN and columns.holders[i] != station
+    if leases is not None and open_elsewhere and not leases.over(i):
         raise HeldError(
             f"subject {columns.names[i]!r} is held by station {columns.holders[i]!r} until "
             f"{as_time(columns.lease_end[i])}, and this is {station!r}; one station works on a subject at a time; "
@@ -101,88 +145,120 @@ def not_held(ledger: Ledger, i: int, station: str, leases: Leases) -> None:
         )
 
 
-def new_subject(ledger: Ledger, name: str | None, number: int) -> str:
-    """Return the name of a newcomer: the given one if it is free, else its number."""
-    if name is None:
-        name, n = str(number), 1
-        while name in ledger.index:  # somebody called a subject by a number
-            n += 1
-            name = f"{number}-{n}"
-        return name
-    if text("the name of a subject", name) in ledger.index:
-        raise StudyError(f"subject {name!r} arrived already; names must differ; give it another one")
-    return name
+def open_and_ours(ledger: Ledger, request: Request, leases: Leases | None, doing: str) -> int:
+    """Return the row of an open subject that no other station holds."""
+    i = open_subject(ledger, str(request.subject), doing)
+    not_held(ledger, i, request.station, leases)
+    return i
 
 
-def known(ledger: Ledger, given: Mapping[str, Outcome] | None) -> dict[str, Outcome]:
-    """Return what came with a newcomer, in the order and the form of the problem."""
-    row = ledger.names.row(given or {})
-    shown = [ledger.problem.tests[i].name for i in np.flatnonzero(~np.isnan(row) & ledger.unavailable)]
-    if shown:
-        raise StudyError(
-            f"the tests {shown} are unavailable: their outcomes come to light later, if ever; leave them out, and "
-            "reveal them when the subject is finished"
-        )
-    return ledger.names.known(row)
+def fresh(ledger: Ledger, i: int, request: Request) -> None:
+    """Raise unless the subject is as it was when its advice was worked out."""
+    if request.content["seen"] not in (None, ledger.columns.touched[i]):
+        raise StaleError
 
 
-def told(ledger: Ledger, i: int, test: str, outcome: Outcome) -> tuple[int, float]:
-    """Return a test and its outcome if it can be told now."""
-    j, value = ledger.names.number(test, outcome)
-    before = ledger.columns.rows[i, j]
+# What stands in a log
+
+
+def open_row(ledger: Ledger, event: Event) -> int:
+    """Return the row of a subject that is neither decided nor voided."""
+    i = ledger.index[event.subject]  # type: ignore[index]  # nobody is called None
+    if i not in ledger.open:
+        raise ValueError(f"subject {event.subject!r} was decided on or voided before")
+    return i
+
+
+def live_row(ledger: Ledger, event: Event) -> int:
+    """Return the row of a subject that is not voided."""
+    i = ledger.index[event.subject]  # type: ignore[index]  # nobody is called None
+    if ledger.columns.voided[i]:
+        raise ValueError(f"subject {event.subject!r} was voided before")
+    return i
+
+
+def nobody(event: Event) -> None:
+    """Check that an event is about no subject."""
+    if event.subject is not None:
+        raise ValueError(f"it is about subject {event.subject!r}, and can be about nobody")
+
+
+def available(ledger: Ledger, j: int) -> None:
+    """Check that a test can be run."""
     if ledger.unavailable[j]:
-        raise StudyError(
-            f"test {test!r} is unavailable: it cannot be run on a subject; reveal its outcome when the subject is "
-            "finished"
-        )
-    if not np.isnan(before):
-        raise StudyError(
-            f"test {test!r} of subject {ledger.columns.names[i]!r} showed {ledger.names.outcome(j, before)!r} already; "
-            "a test is told once; use correct if that was wrong"
-        )
-    return j, value
+        raise ValueError(f"the test {ledger.problem.tests[j].name!r} is unavailable, and nobody can have run it")
 
 
-def corrected(ledger: Ledger, i: int, test: str, outcome: Outcome | None) -> tuple[Outcome, Outcome | None]:
-    """Return what a told outcome was and what it shall be; None withdraws it."""
-    j = ledger.problem.test_index(test)
-    before = ledger.columns.rows[i, j]
-    name = ledger.columns.names[i]
-    if np.isnan(before):
-        raise StudyError(
-            f"test {test!r} of subject {name!r} was never told; only what was told can be corrected; use tell or reveal"
-        )
-    was = ledger.names.outcome(j, before)
-    after = None if outcome is None else ledger.names.outcome(j, ledger.names.number(test, outcome)[1])
-    if after == was:
-        raise StudyError(f"test {test!r} of subject {name!r} is {was!r} already; there is nothing to correct")
-    return was, after
+def advice(ledger: Ledger, i: int, data: Data) -> None:
+    """Check what an event says of the advice that it answers."""
+    if data["policy"] != ledger.columns.policy[i]:
+        raise ValueError(f"its policy is {shown(data['policy'])}, and its subject's {ledger.columns.policy[i]}")
+    cost = data["cost"]
+    if type(cost) not in NUMBERS or not 0 <= cost <= LARGEST_NUMBER:
+        raise ValueError(f"its cost is {shown(cost)}; a cost is a finite number of 0 or more")
+    if type(data["followed"]) is not bool or type(data["advised"]) is not str:
+        raise TypeError("it does not say what was advised, or whether this was followed")
 
 
-def revealed(ledger: Ledger, i: int, outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """Return what is new in outcomes that came to light."""
-    new: dict[str, Outcome] = {}
-    for test, outcome in outcomes.items():
-        j, value = ledger.names.number(test, outcome)
-        before = ledger.columns.rows[i, j]
-        if np.isnan(before):
-            new[test] = ledger.names.outcome(j, value)
-        elif before != value:
+def lease(given: Any) -> None:
+    """Check a lease."""
+    if type(given) not in NUMBERS or not 0 <= given <= LARGEST_NUMBER:
+        raise ValueError(f"its lease is {shown(given)}; a lease is a finite number of seconds, 0 or more")
+
+
+def chance(given: Any) -> None:
+    """Check a probability."""
+    if type(given) not in NUMBERS or not 0 <= given <= 1:
+        raise ValueError(f"a chance is {shown(given)}; a chance is from 0 to 1")
+
+
+def written(data: Data, name: str) -> str:
+    """Return a text."""
+    given = data[name]
+    if type(given) is not str:
+        raise TypeError(f"its {name} is {shown(given)}; it must be a text")
+    return given
+
+
+def number(name: str, given: Any) -> None:
+    """Check a finite number."""
+    if type(given) not in NUMBERS or not abs(given) <= LARGEST_NUMBER:
+        raise ValueError(f"its {name} is {shown(given)}; it must be a finite number")
+
+
+# What stands in an export
+
+
+def same(given: Mapping[Any, Any], right: Mapping[Any, Any]) -> None:
+    """Raise unless an event says what a direct call would have recorded."""
+    for name, value in right.items():
+        if name not in given or given[name] != value or type(given[name]) is not type(value):
             raise StudyError(
-                f"test {test!r} of subject {ledger.columns.names[i]!r} was told as "
-                f"{ledger.names.outcome(j, before)!r} and is revealed as {outcome!r}; use correct if it was wrong"
+                f"it says {given.get(name)!r} under {name!r}; a direct call would have recorded {value!r}; export the "
+                "log again"
             )
-    if not new:
-        raise StudyError(
-            f"everything in {dict(outcomes)!r} is known of subject {ledger.columns.names[i]!r} already; reveal what "
-            "is new"
-        )
-    return new
 
 
-def _not_voided(ledger: Ledger, i: int, doing: str) -> None:
-    if status_of(ledger, i) == VOIDED:
-        raise StudyError(
-            f"subject {ledger.columns.names[i]!r} was voided; {doing} is for subjects that count; let it arrive again "
-            "under another name"
-        )
+def advised(ledger: Ledger, data: Data, chosen: str, action: int) -> tuple[int, str]:
+    """Return what was advised by its name, which must be that of an action, and as the chosen action if it was that."""
+    problem, name = ledger.problem, data["advised"]
+    if name not in {test.name for test in problem.tests}:
+        name = problem.action_name(decision_of(problem, name))
+    return (action if data["followed"] is True and name == chosen else -1), name
+
+
+def asked_with_reason(ledger: Ledger, event: Event, data: Data) -> Data:
+    """Return the content of a request that gives a reason and nothing else."""
+    return {"reason": reason(data["reason"])}
+
+
+def whole(what: str, given: object, least: int, most: int) -> None:
+    """Check a whole number."""
+    if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
+        raise StudyError(f"{what} is {given!r}; it is a whole number from {least} to {most}; export the log again")
+
+
+def exported_chance(given: object) -> None:
+    """Check a probability, or none."""
+    if given is not None and not (isinstance(given, float) and 0 <= given <= 1):
+        raise StudyError(f"a chance is {given!r}; it is a number from 0 to 1, or none; export the log again")

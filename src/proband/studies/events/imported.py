@@ -1,4 +1,4 @@
-"""Past records as events: what was seen of subjects before the study, by name, equal rows counted together.
+"""Past records come in: what was seen of subjects before the study, by name, equal rows counted together.
 
 Rows may be incomplete. The order of past subjects does not matter to any agent, so equal rows are merged; a long table
 becomes several events, written all or none.
@@ -11,24 +11,19 @@ back under the same name with all of its rows and more is taken for the same one
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from proband.agents.agent import fully_tested
-from proband.errors import StudyError, TableError
+from proband.errors import StudyError, TableError, shown
 from proband.problem import Problem
 from proband.studies.events import checks
-from proband.studies.exchange.spreadsheets import read_past
-from proband.studies.ledger.chain import canonical, digest
-from proband.studies.ledger.ledger import Imported
-from proband.studies.ledger.names import Names
-from proband.texts import escaped
+from proband.studies.events.kind import Data, Draft, EventKind, Leases, Request, StaleError
+from proband.studies.ledger.chain import NO_HASH, Event, canonical, digest
+from proband.studies.ledger.ledger import Imported, Ledger, Outcome
 from proband.vocabulary import FloatArray, IntArray, Records, as_states
 
 ROWS = 10_000
@@ -36,7 +31,7 @@ ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Past:
+class PastRecords:
     """Distinct rows, how often each was seen, and with which chance it was complete.
 
     Attributes
@@ -60,21 +55,21 @@ class Past:
         """Number of subjects."""
         return int(self.counts.sum())
 
-    def parts(self, names: Names) -> Iterator[dict[str, Any]]:
+    def parts(self, ledger: Ledger) -> Iterator[Data]:
         """Yield the data of the events."""
-        tests = [test.name for test in names.problem.tests]
+        tests = [test.name for test in ledger.problem.tests]
         for start in range(0, len(self.counts), ROWS):
             part = slice(start, start + ROWS)
             yield {
                 "tests": tests,
-                "rows": [_cells(names, row) for row in self.outcomes[part]],
+                "rows": [_cells(ledger, row) for row in self.outcomes[part]],
                 "counts": self.counts[part].tolist(),
                 "chances": [None if math.isnan(chance) else chance for chance in self.chances[part].tolist()],
                 "source": self.source,
                 "digest": self.digest,
             }
 
-    def beyond(self, earlier: Sequence[Imported]) -> Past:
+    def beyond(self, earlier: Sequence[Imported]) -> PastRecords:
         """Return what a table has more than was imported before under the same name.
 
         Raises
@@ -122,11 +117,10 @@ class Learned(int):
         return self
 
 
-def past_records(records: Records | str | os.PathLike[str], problem: Problem, source: str | None) -> Past:
-    """Return past records, from a table if a path is given."""
-    if not isinstance(records, Records):
-        source = escaped(Path(records).name)[: checks.LONGEST] if source is None else source
-        records = read_past(records, problem)
+def past_records(records: Records, problem: Problem, source: str | None) -> PastRecords:
+    """Return past records as they are imported."""
+    from proband.agents.agent import fully_tested
+
     outcomes = as_states(records.outcomes, problem.tests)
     seen = records.counts > 0
     if not seen.any():
@@ -137,7 +131,7 @@ def past_records(records: Records | str | os.PathLike[str], problem: Problem, so
     return _merged(outcomes[seen], records.counts[seen], chances[seen], name)
 
 
-def _merged(outcomes: FloatArray, counts: IntArray, chances: FloatArray, source: str) -> Past:
+def _merged(outcomes: FloatArray, counts: IntArray, chances: FloatArray, source: str) -> PastRecords:
     """Count equal rows together, in the order of their first appearance; the digest is that of the sorted rows."""
     rows = np.column_stack([outcomes, chances])
     told = np.column_stack([np.isnan(rows), np.nan_to_num(rows)])
@@ -145,7 +139,7 @@ def _merged(outcomes: FloatArray, counts: IntArray, chances: FloatArray, source:
     sums = np.bincount(of_row.reshape(-1), weights=counts, minlength=len(first)).astype(np.int64)
     content = canonical([_plain(outcomes[first]), sums.tolist(), _plain(chances[first])])
     order = np.argsort(first)
-    return Past(outcomes[first[order]], sums[order], chances[first[order]], source, digest(content))
+    return PastRecords(outcomes[first[order]], sums[order], chances[first[order]], source, digest(content))
 
 
 def _identity(row: FloatArray) -> bytes:
@@ -159,5 +153,72 @@ def _plain(array: FloatArray) -> list[Any]:
     return list(plain.tolist())
 
 
-def _cells(names: Names, row: FloatArray) -> list[str | float | None]:
-    return [None if np.isnan(value) else names.outcome(j, value) for j, value in enumerate(row)]
+def _cells(ledger: Ledger, row: FloatArray) -> list[Outcome | None]:
+    return [None if np.isnan(value) else ledger.stated(j, value) for j, value in enumerate(row)]
+
+
+def _draft(ledger: Ledger, request: Request, leases: Leases | None) -> list[Draft]:
+    """Draft the parts of an import, unless others imported something since it was compared with what is there."""
+    restart, seen = ledger.last_restart(ledger.position), request.content["seen"]
+    if seen not in (None, [restart, sum(imported.number > restart for imported in ledger.imports)]):
+        raise StaleError
+    return [Draft(None, data) for data in request.content["parts"]]
+
+
+def _same(content: dict[str, Any], own: list[Data]) -> bool:
+    return bool(content["parts"][0]["digest"] == own[0]["digest"])
+
+
+def _read(ledger: Ledger, event: Event, data: Data) -> None:
+    tests, rows, counts, chances = (data[name] for name in ("tests", "rows", "counts", "chances"))
+    if not all(type(part) is list for part in (tests, rows, counts, chances)) or not rows:
+        raise TypeError("its tests, rows, counts and chances are no lists, or empty")
+    if not len(rows) == len(counts) == len(chances) or any(
+        type(row) is not list or len(row) != len(tests) for row in rows
+    ):
+        raise ValueError("its rows, counts and chances do not fit together")
+    if len(set(tests)) < len(tests):
+        raise ValueError(f"its tests {shown(tests)} repeat a name")
+    most = checks.MOST_SUBJECTS
+    if any(type(count) is not int or count < 1 for count in counts) or sum(counts) > most:
+        raise ValueError(f"its counts are no whole numbers of 1 or more, or count more than {most:,} subjects")
+    for chance in chances:
+        if chance is not None:
+            checks.chance(chance)
+    checks.nobody(event)
+    checks.written(data, "source")
+    checks.written(data, "digest")
+
+
+def _fold(ledger: Ledger, event: Event, seconds: float, meaning: None) -> None:
+    data = event.data
+    rows = np.full((len(data["rows"]), ledger.problem.d), np.nan)
+    for n, cells in enumerate(data["rows"]):
+        for test, outcome in zip(data["tests"], cells, strict=True):
+            if outcome is not None:
+                j, rows[n, j] = ledger.number(test, outcome)
+    chances = np.array([math.nan if chance is None else chance for chance in data["chances"]], dtype=np.float64)
+    counts = np.array(data["counts"], dtype=np.int64)
+    ledger.imports.append(Imported(event.number, rows, counts, chances, data["source"]))
+    ledger.forcing.append(event.number)
+
+
+def _asked(ledger: Ledger, event: Event, data: Data) -> Data:
+    tests = [test.name for test in ledger.problem.tests]
+    rows, counts, chances = data["rows"], data["counts"], data["chances"]
+    if not 1 <= len(rows) <= ROWS or not len(rows) == len(counts) == len(chances):
+        raise StudyError(
+            f"it has {len(rows)} rows, {len(counts)} counts and {len(chances)} chances; there are 1 to {ROWS} rows, "
+            "with one of each; export the log again"
+        )
+    for cells, count, chance in zip(rows, counts, chances, strict=True):
+        checks.whole("a count", count, 1, checks.MOST_SUBJECTS)
+        checks.exported_chance(chance)
+        told = {test: cell for test, cell in zip(tests, cells, strict=True) if cell is not None}
+        checks.same(dict(enumerate(cells)), dict(enumerate(_cells(ledger, ledger.row(told)))))
+    digest = f"{int(data['digest'], 16):0{len(NO_HASH)}x}"
+    part = {"tests": tests, "source": checks.text("the source", data["source"]), "digest": digest}
+    return {"parts": [part], "seen": None}
+
+
+IMPORTED = EventKind("imported", _draft, _same, _read, _fold, _asked)

@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 
 from proband.errors import StudyError, StudyExistsError
-from proband.studies.exchange.exports import Verified, export_study, import_study, read_entries, verify
+from proband.studies.exchange.exports import Verified, export_study, import_study, verify
+from proband.studies.log.fold import read_entries
 from proband.studies.stores.contract import Store
 
 

@@ -21,12 +21,12 @@ from proband.files import LARGEST_FILE, size
 from proband.studies.exchange.inspection import inspect_log
 from proband.studies.exchange.whole_files import beside
 from proband.studies.ledger.chain import FORMAT, Event, canonical, digest, linked
+from proband.studies.log.fold import read_entries
 from proband.studies.stores.contract import Entry, Store
 from proband.studies.stores.registry import Hidden, open_store
 from proband.texts import quoted
 
 KIND = "proband study"
-BATCH = 20_000
 
 
 class Verified(NamedTuple):
@@ -34,16 +34,6 @@ class Verified(NamedTuple):
 
     length: int
     hash: str
-
-
-def read_entries(store: Store, study: str, *, after: int = 0) -> Iterator[Entry]:
-    """Yield the entries of a study, a batch at a time."""
-    while True:
-        entries = store.read(study, after, BATCH)
-        yield from entries
-        if len(entries) < BATCH:
-            return
-        after = entries[-1].number
 
 
 def verify(

@@ -11,17 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from proband.errors import ProbandError, StudyError
-from proband.studies.events import checks
-from proband.studies.events.coins import coin
-from proband.studies.events.created import founding_of, lease_of
-from proband.studies.events.imported import ROWS
-from proband.studies.ledger.chain import NO_HASH, Event, as_seconds, as_time, linked
+from proband.studies.events import EVENTS, checks, created
+from proband.studies.events.kind import PART, Data, Request
+from proband.studies.ledger.chain import Event, as_seconds, as_time, linked
 from proband.studies.ledger.ledger import Ledger
-from proband.studies.ledger.names import problem_from_dict
-from proband.studies.log.fold import CREATED, advance, apply, founded
+from proband.studies.log.fold import followed
 from proband.studies.stores.contract import Entry
 from proband.texts import check_plain
 
@@ -52,13 +48,8 @@ def inspect_log(entries: Iterable[Entry], study: str, place: Callable[[int], str
             if event.key in keys:
                 raise StudyError(f"its key {event.key!r} was used before; a key is used once; export the log again")
             keys.add(event.key)
-            if ledger is None:
-                _check_founding(event, study)
-                ledger = founded(entry, event)
-            else:
-                _check(ledger, event)
-                apply(ledger, event)
-                advance(ledger, entry, event)
+            checks.same(event.data, created.expected(event, study) if ledger is None else _expected(ledger, event))
+            ledger = followed(ledger, entry, event)
         except ProbandError as error:
             raise StudyError(f"{place(event.number)}: {error}") from error
         except _RAW as error:
@@ -75,7 +66,7 @@ def _check_frame(event: Event, before: str, latest: float) -> None:
     for name in ("kind", "actor", "station", "version"):
         checks.text(f"the {name}", getattr(event, name))
     _check_texts(event.data)
-    checks.text("the key", event.key.partition(" part ")[0])
+    checks.text("the key", event.key.partition(PART)[0])
     seconds = as_seconds(event.time)
     if as_time(seconds) != event.time or event.time < before or seconds > latest:
         raise StudyError(
@@ -97,143 +88,11 @@ def _check_texts(value: object) -> None:
             _check_texts(part)
 
 
-def _check_founding(event: Event, study: str) -> None:
-    data = dict(event.data)
-    if event.kind != CREATED or data["name"] != study:
-        raise StudyError(
-            f"the log begins with {event.kind!r} of {data.get('name')!r}; it must begin with {CREATED!r} of {study!r}; "
-            "export it again"
-        )
-    made = founding_of(
-        problem_from_dict(data["problem"]),
-        **{name: data[name] for name in ("name", "agent", "seed", "horizon", "created", "condition_number")},
-    )
-    _same(data, made)
-
-
-def _check(ledger: Ledger, event: Event) -> None:
-    """Check an event against what is known before it."""
-    if event.kind not in _KINDS:
-        raise StudyError(f"it is of the kind {event.kind!r}; a log has {', '.join(_KINDS)}; install a newer proband")
-    _same(event.data, _KINDS[event.kind](ledger, event, event.data))
-
-
-def _same(given: Mapping[str, Any], right: Mapping[str, Any]) -> None:
-    """Raise unless an event says what a direct call would have recorded."""
-    for name, value in right.items():
-        if name not in given or given[name] != value or type(given[name]) is not type(value):
-            raise StudyError(
-                f"it says {given.get(name)!r} under {name!r}; a direct call would have recorded {value!r}; export the "
-                "log again"
-            )
-
-
-def _arrived(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    number = len(ledger.columns) + 1
-    checks.new_subject(ledger, checks.text("the name of a subject", event.subject), number)
-    _whole("policy", data["policy"], 0, ledger.position)
-    return {
-        "known": checks.known(ledger, data["known"]),
-        "coin": coin(ledger.founding["seed"], number),
-        "lease": lease_of(data["lease"]),
-    }
-
-
-def _observed(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    i = checks.open_subject(ledger, str(event.subject), "telling")
-    j, value = checks.told(ledger, i, data["test"], data["outcome"])
-    return {
-        "outcome": ledger.names.outcome(j, value),
-        "policy": int(ledger.columns.policy[i]),
-        "cost": ledger.names.price(ledger.columns.rows[i], j),
-        **_advised(ledger, data, data["test"]),
-    }
-
-
-def _decided(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    i = checks.open_subject(ledger, str(event.subject), "deciding")
-    _chance(data["chance"])
-    return {
-        "decision": ledger.names.action(ledger.names.decision(data["decision"])),
-        "policy": int(ledger.columns.policy[i]),
-        "cost": float(ledger.columns.spent[i]),
-        **_advised(ledger, data, data["decision"]),
-    }
-
-
-def _advised(ledger: Ledger, data: dict[str, Any], chosen: str) -> dict[str, Any]:
-    """Return what an event must say of advice: the name of an action, and followed only if it is the chosen one."""
-    names = ledger.names
-    known = {test.name for test in ledger.problem.tests}
-    advised = data["advised"] if data["advised"] in known else names.action(names.decision(data["advised"]))
-    return {"advised": advised, "followed": bool(data["followed"] is True and advised == chosen)}
-
-
-def _corrected(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    i = checks.live_subject(ledger, str(event.subject), "correcting")
-    was, after = checks.corrected(ledger, i, data["test"], data["outcome"])
-    return {"was": was, "outcome": after, "reason": checks.reason(data["reason"])}
-
-
-def _voided(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    checks.live_subject(ledger, str(event.subject), "voiding")
-    return {"reason": checks.reason(data["reason"])}
-
-
-def _revealed(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    i = checks.finished_subject(ledger, str(event.subject), "revealing")
-    return {"outcomes": checks.revealed(ledger, i, data["outcomes"])}
-
-
-def _taken(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    i = checks.open_subject(ledger, str(event.subject), "taking over")
-    return {"from": ledger.columns.holders[i], "at_once": data["at_once"] is True, "lease": lease_of(data["lease"])}
-
-
-def _imported(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    tests = [test.name for test in ledger.problem.tests]
-    rows, counts, chances = data["rows"], data["counts"], data["chances"]
-    if not 1 <= len(rows) <= ROWS or not len(rows) == len(counts) == len(chances):
-        raise StudyError(
-            f"it has {len(rows)} rows, {len(counts)} counts and {len(chances)} chances; there are 1 to {ROWS} rows, "
-            "with one of each; export the log again"
-        )
-    for cells, count, chance in zip(rows, counts, chances, strict=True):
-        _whole("a count", count, 1, 2**53)
-        _chance(chance)
-        seen = ledger.names.row({test: cell for test, cell in zip(tests, cells, strict=True) if cell is not None})
-        known = ledger.names.known(seen)
-        _same(dict(enumerate(cells)), dict(enumerate(known.get(test) for test in tests)))  # type: ignore[arg-type]
-    return {"tests": tests, "source": checks.text("the source", data["source"]), "digest": _hexadecimal(data["digest"])}
-
-
-def _restarted(ledger: Ledger, event: Event, data: dict[str, Any]) -> dict[str, Any]:
-    return {"reason": checks.reason(data["reason"])}
-
-
-def _whole(what: str, given: object, least: int, most: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
-        raise StudyError(f"{what} is {given!r}; it is a whole number from {least} to {most}; export the log again")
-
-
-def _chance(given: object) -> None:
-    if given is not None and not (isinstance(given, float) and 0 <= given <= 1):
-        raise StudyError(f"a chance is {given!r}; it is a number from 0 to 1, or none; export the log again")
-
-
-def _hexadecimal(given: str) -> str:
-    return f"{int(given, 16):0{len(NO_HASH)}x}"
-
-
-_KINDS: dict[str, Callable[[Ledger, Event, dict[str, Any]], dict[str, Any]]] = {
-    "arrived": _arrived,
-    "observed": _observed,
-    "decided": _decided,
-    "corrected": _corrected,
-    "voided": _voided,
-    "revealed": _revealed,
-    "taken": _taken,
-    "imported": _imported,
-    "restarted": _restarted,
-}
-"""What each kind of event must say, as far as the log tells."""
+def _expected(ledger: Ledger, event: Event) -> Data:
+    """Return what a direct call would have recorded, by what is known before the event."""
+    kind = EVENTS.get(event.kind)
+    if kind is None:
+        raise StudyError(f"it is of the kind {event.kind!r}; a log has {', '.join(EVENTS)}; install a newer proband")
+    content = kind.asked(ledger, event, event.data)
+    request = Request(event.kind, event.subject, content, event.key, keyed=True, station=event.station)
+    return kind.draft(ledger, request, None)[0].data

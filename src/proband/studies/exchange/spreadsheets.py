@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from proband.problem import Problem
 from proband.studies.exchange.whole_files import beside
 from proband.studies.ledger.chain import as_time
 from proband.studies.ledger.ledger import Ledger
-from proband.studies.ledger.subject import status_of
 from proband.texts import cell_of
 from proband.vocabulary import Records
 
@@ -47,40 +46,22 @@ def write_rows(path: str | os.PathLike[str], rows: Rows) -> None:
 
 def table_of(ledger: Ledger) -> Rows:
     """Return one dictionary for each subject, in order of arrival: outcomes by test, and what became of it."""
-    tests = [test.name for test in ledger.problem.tests]
+    columns, tests = ledger.columns, [test.name for test in ledger.problem.tests]
     titles = [f"study {title}" if title in tests else title for title in COLUMNS]
-    return [
-        {titles[0]: ledger.columns.names[i], **outcomes, **dict(zip(titles[1:], facts, strict=True))}
-        for i, (outcomes, facts) in enumerate(zip(_outcomes(ledger, tests), _facts(ledger), strict=True))
-    ]
-
-
-def _outcomes(ledger: Ledger, tests: Sequence[str]) -> Iterator[dict[str, str | float | None]]:
-    for row in ledger.columns.rows[: len(ledger.columns)].tolist():
-        yield {
-            test: None if math.isnan(value) else ledger.names.outcome(j, value)
-            for j, (test, value) in enumerate(zip(tests, row, strict=True))
-        }
-
-
-def _facts(ledger: Ledger) -> Iterator[tuple[object, ...]]:
-    columns = ledger.columns
     ran = (~np.isnan(columns.paid)).sum(axis=1)
-    for i in range(len(columns)):
-        decided = bool(columns.decided[i])
-        yield (
-            i + 1,
-            status_of(ledger, i),
-            columns.decisions[i],
-            float(columns.spent[i]),
-            int(ran[i]),
-            int(columns.deviations[i]),
-            bool(columns.obeyed[i]) if decided else None,
-            as_time(columns.arrived_at[i]),
-            as_time(columns.finished_at[i]) if decided else None,
-            columns.holders[i],
+    rows = []
+    for i, row in enumerate(columns.rows[: len(columns)].tolist()):
+        outcomes = [None if math.isnan(value) else ledger.stated(j, value) for j, value in enumerate(row)]
+        followed = finished = None
+        if columns.decided[i]:
+            followed, finished = bool(columns.obeyed[i]), as_time(columns.finished_at[i])
+        facts = (
+            i + 1, ledger.status(i), columns.decisions[i], float(columns.spent[i]), int(ran[i]),
+            int(columns.deviations[i]), followed, as_time(columns.arrived_at[i]), finished, columns.holders[i],
             int(columns.policy[i]),
-        )
+        )  # fmt: skip
+        rows.append(dict(zip([titles[0], *tests, *titles[1:]], [columns.names[i], *outcomes, *facts], strict=True)))
+    return rows
 
 
 def _by_ending(path: str | os.PathLike[str], known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:

@@ -20,20 +20,24 @@ import math
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from proband.policies import chances
+from proband.policies import Decider, ProjectionDecider, chances
 from proband.problem import Problem
-from proband.vocabulary import NEVER, FloatArray, IntArray, Policy
+from proband.vocabulary import NEVER, FloatArray, Policy
 
 
 @runtime_checkable
-class Decides(Protocol):
-    """Finds best decisions."""
+class KnowsDecisions(Protocol):
+    """A plan that knows the best decisions under its law."""
 
-    def decide(self, states: ArrayLike) -> tuple[IntArray, FloatArray]:
-        """Return the best decision of each state, as an action, and its expected reward."""
-        ...
+    decider: Decider | ProjectionDecider
+
+
+@runtime_checkable
+class OverPlan(Protocol):
+    """A policy on top of a plan, which it leaves now and then so that the study learns."""
+
+    base: Policy
 
 
 def action(problem: Problem, policy: Policy, state: FloatArray, coin: float, *, steady: bool) -> int:
@@ -53,7 +57,7 @@ def action(problem: Problem, policy: Policy, state: FloatArray, coin: float, *, 
     reached, chosen = walk(problem, policy, state, coin)
     if _same_tests(problem, reached, state):
         return chosen
-    free = act(base(policy), state, NEVER)
+    free = act(plan_of(policy), state, NEVER)
     return free if free < problem.d else best_decision(policy, state, otherwise=free)
 
 
@@ -64,14 +68,13 @@ def act(policy: Policy, state: FloatArray, coin: float) -> int:
 
 def best_decision(policy: Policy, state: FloatArray, *, otherwise: int) -> int:
     """Return the best decision in a state under the policy's law; `otherwise` if it has none."""
-    decider = getattr(base(policy), "decider", None)
-    return int(decider.decide(state[None])[0][0]) if isinstance(decider, Decides) else otherwise
+    plan = plan_of(policy)
+    return int(plan.decider.decide(state[None])[0][0]) if isinstance(plan, KnowsDecisions) else otherwise
 
 
-def base(policy: Policy) -> Policy:
+def plan_of(policy: Policy) -> Policy:
     """Return the plan below a policy with coins; the policy itself if there is none."""
-    below: Policy = getattr(policy, "base", policy)
-    return below
+    return policy.base if isinstance(policy, OverPlan) else policy
 
 
 def chance(problem: Problem, policy: Policy, row: FloatArray, coin: float, *, steady: bool) -> float:

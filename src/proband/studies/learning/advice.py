@@ -9,18 +9,21 @@ learns; this is then said.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.agents import FOREVER
 from proband.policies import SUREST, CoinPolicy, FixedSet
 from proband.problem import Problem
 from proband.studies.learning import acting
-from proband.studies.learning.learner import Published
-from proband.studies.ledger.names import Names
+from proband.studies.learning.learner import PolicySpan
+from proband.studies.ledger.ledger import Ledger
+from proband.studies.ledger.subject import Situation
 from proband.vocabulary import NEVER, FloatArray, Policy
+
+if TYPE_CHECKING:  # planners bring compiled code with them
+    from proband.planners.plans import Explanation
 
 TEST, DECISION = "test", "decision"
 
@@ -81,109 +84,62 @@ class Advice:
         return {**content, "alternatives": [other._asdict() for other in self.alternatives]}
 
 
-class Scored(Protocol):
-    """An action with its value and its loss."""
-
-    @property
-    def action(self) -> int: ...  # noqa: D102
-    @property
-    def value(self) -> float: ...  # noqa: D102
-    @property
-    def loss(self) -> float: ...  # noqa: D102
-
-
-class Account(Protocol):
-    """What a plan says of a state."""
-
-    @property
-    def probability(self) -> float: ...  # noqa: D102
-    @property
-    def alternatives(self) -> tuple[Scored, ...]: ...  # noqa: D102
-
-
 @runtime_checkable
 class Explains(Protocol):
     """A plan that can account for itself."""
 
-    def explain(self, state: ArrayLike) -> Account:
+    def explain(self, state: ArrayLike) -> Explanation:
         """Return every possible action in a state with its value."""
         ...
 
 
-@dataclass(frozen=True)
-class Case:
-    """A subject in front of its policy.
-
-    Attributes
-    ----------
-    name : str
-    state : FloatArray of shape (d,)
-    coin : float
-    steady : bool
-        Whether everything known was told as advised.
-    policy : int
-        Its position.
-    spent : float
-    version : int
-        The last event of the subject.
-    """
-
-    name: str
-    state: FloatArray
-    coin: float
-    steady: bool
-    policy: int
-    spent: float
-    version: int
-
-
-def action_for(problem: Problem, published: Published, case: Case) -> int:
+def action_for(problem: Problem, span: PolicySpan, situation: Situation) -> int:
     """Return what to do with a subject: a test, or a decision.
 
     A coin acts by falling below a probability or not, so that where both ways lead to the same action it need not be
     looked at.
     """
-    policy, state = published.policy, case.state
-    if not case.steady:
-        return acting.action(problem, policy, state, case.coin, steady=False)
-    low, high = published.once(
+    policy, state = span.policy, situation.state
+    if not situation.steady:
+        return acting.action(problem, policy, state, situation.coin, steady=False)
+    low, high = span.once(
         "both ways", state, lambda: (acting.act(policy, state, 0.0), acting.act(policy, state, SUREST))
     )
-    return low if low == high else acting.act(policy, state, case.coin)
+    return low if low == high else acting.act(policy, state, situation.coin)
 
 
-def advise(names: Names, published: Published, case: Case, action: int) -> Advice:
+def advise(ledger: Ledger, span: PolicySpan, situation: Situation, action: int) -> Advice:
     """Explain an action."""
-    problem = names.problem
-    account, options = _account(problem, published, case.state)
+    problem = ledger.problem
+    account, options = _account(problem, span, situation.state)
     test = action < problem.d
-    exploring = test and not problem.tests[action].on_arrival and _explores(problem, published, case, action)
+    exploring = test and not problem.tests[action].on_arrival and _explores(problem, span, situation, action)
     return Advice(
-        subject=case.name,
+        subject=situation.name,
         action=problem.action_name(action),
         kind=TEST if test else DECISION,
-        cost=names.price(case.state, action) if test else 0.0,
-        spent=case.spent,
+        cost=ledger.price(situation.state, action) if test else 0.0,
+        spent=situation.spent,
         unit=problem.unit,
-        reason=_reason(problem, published.policy, case, action, account, options, exploring=exploring),
+        reason=_reason(problem, span.policy, situation, action, account, options, exploring=exploring),
         alternatives=options,
         exploring=exploring,
-        policy=case.policy,
+        policy=situation.policy,
     )
 
 
-def _account(problem: Problem, published: Published, state: FloatArray) -> tuple[Account | None, Alternatives]:
+def _account(problem: Problem, span: PolicySpan, state: FloatArray) -> tuple[Explanation | None, Alternatives]:
     """Return what the plan says of a state."""
 
-    def explained() -> tuple[Account | None, Alternatives]:
-        plan = acting.base(published.policy)
+    def explained() -> tuple[Explanation | None, Alternatives]:
+        plan = acting.plan_of(span.policy)
         account = plan.explain(state) if isinstance(plan, Explains) else None
         return account, _alternatives(problem, account)
 
-    return published.once("account", state, explained)
+    return span.once("account", state, explained)
 
 
-def _alternatives(problem: Problem, account: Account | None) -> Alternatives:
+def _alternatives(problem: Problem, account: Explanation | None) -> Alternatives:
     if account is None:
         return ()
     return tuple(
@@ -194,26 +150,27 @@ def _alternatives(problem: Problem, account: Account | None) -> Alternatives:
     )
 
 
-def _explores(problem: Problem, published: Published, case: Case, action: int) -> bool:
+def _explores(problem: Problem, span: PolicySpan, situation: Situation, action: int) -> bool:
     """Return whether a test is run to learn: the first subjects' tests, or a coin that fell where the plan stops."""
-    policy = published.policy
+    policy = span.policy
     if isinstance(policy, FixedSet):
-        return _runs_everything(policy) and published.commitment < FOREVER
-    if not isinstance(policy, CoinPolicy) or not case.steady:
+        return runs_everything(policy) and not span.for_ever
+    if not isinstance(policy, CoinPolicy) or not situation.steady:
         return False
-    return published.once("without coin", case.state, lambda: acting.act(policy, case.state, NEVER)) >= problem.d
+    return span.once("without coin", situation.state, lambda: acting.act(policy, situation.state, NEVER)) >= problem.d
 
 
-def _runs_everything(policy: FixedSet) -> bool:
+def runs_everything(policy: FixedSet) -> bool:
+    """Return whether a set is that of all tests that can be run."""
     return set(policy.order) == set(policy.problem.operable.tolist())
 
 
 def _reason(
     problem: Problem,
     policy: Policy,
-    case: Case,
+    situation: Situation,
     action: int,
-    account: Account | None,
+    account: Explanation | None,
     options: Alternatives,
     *,
     exploring: bool,
@@ -223,7 +180,7 @@ def _reason(
     if isinstance(policy, FixedSet):
         return _fixed(problem, policy, action)
     if exploring:
-        return _completing(problem, policy, case)
+        return _completing(problem, policy, situation)
     if account is not None and account.probability <= 0:
         return "No subject like this one was foreseen; this is the decision for the most similar ones."
     return _comparison(problem, action, options)
@@ -232,12 +189,12 @@ def _reason(
 def _fixed(problem: Problem, policy: FixedSet, action: int) -> str:
     if action >= problem.d:
         return "All its tests were run; this is the best decision for what they showed."
-    which = "Every test is run" if _runs_everything(policy) else "The same tests are run"
+    which = "Every test is run" if runs_everything(policy) else "The same tests are run"
     return f"{which} on this subject, whatever they show."
 
 
-def _completing(problem: Problem, policy: Policy, case: Case) -> str:
-    leaf, stop = acting.walk(problem, policy, case.state, NEVER)
+def _completing(problem: Problem, policy: Policy, situation: Situation) -> str:
+    leaf, stop = acting.walk(problem, policy, situation.state, NEVER)
     share = float(policy.completion(leaf[None])[0]) if isinstance(policy, CoinPolicy) else np.nan
     return (
         f"The plan would decide {problem.action_name(stop)!r} here. To go on learning, {100 * share:.2g} % of such "

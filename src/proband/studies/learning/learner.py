@@ -14,16 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.agents import Agent
 from proband.studies.ledger.ledger import Ledger, Part
 from proband.vocabulary import FloatArray, Policy, Records
 
-MakeAgent = Callable[[], Agent]
+if TYPE_CHECKING:  # agents bring the planners with them
+    from proband.agents import Agent
+
+MakeAgent = Callable[[], "Agent"]
 T = TypeVar("T")
 
 MOST_NOTES = 10_000
@@ -31,8 +33,8 @@ MOST_NOTES = 10_000
 
 
 @dataclass(frozen=True)
-class Published:
-    """The policy of agent_at(p) for an interval of positions.
+class PolicySpan:
+    """The policy of agent_at(p), and the span of positions that it serves.
 
     Attributes
     ----------
@@ -56,6 +58,13 @@ class Published:
     plans: int
     notes: dict[tuple[str, bytes], Any] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def for_ever(self) -> bool:
+        """Whether it never changes again."""
+        from proband.agents.agent import FOREVER
+
+        return self.commitment >= FOREVER
+
     def once(self, what: str, state: FloatArray, work: Callable[[], T]) -> T:
         """Work something out about the policy in a state (d,), unless it was noted: the same states come again."""
         key = what, state.tobytes()
@@ -72,14 +81,14 @@ class Published:
         if position <= self.position:
             return self.since <= position
         unforced = not ledger.forced(self.position, position)
-        return unforced and ledger.lessons_since(self.position, position) < self.commitment
+        return unforced and ledger.decided_since(self.position, position) < self.commitment
 
     def due(self, ledger: Ledger) -> bool:
         """Return whether the end of the log may have another policy."""
         return not self.serves(ledger, ledger.position)
 
 
-class Lessons(NamedTuple):
+class Advance(NamedTuple):
     """What takes an agent from one position to another."""
 
     position: int
@@ -89,15 +98,7 @@ class Lessons(NamedTuple):
 
 
 class Learner:
-    """An agent and how far it has learned.
-
-    Parameters
-    ----------
-    make : callable
-        Gives a new agent, always the same one.
-    unavailable : array of bool of shape (d,)
-        Which tests are unavailable.
-    """
+    """An agent, which is made anew where it must be, and how far it has learned."""
 
     def __init__(self, make: MakeAgent, unavailable: NDArray[np.bool_]) -> None:
         self._make = make
@@ -107,28 +108,28 @@ class Learner:
         self._since = 0
         self._policy = self.agent.policy()
 
-    def lessons(self, ledger: Ledger, upto: int) -> Lessons:
+    def way_to(self, ledger: Ledger, upto: int) -> Advance:
         """Return what this agent has to learn to get to a position; quick, and all that it needs of the ledger."""
         anew = upto < self.position or ledger.outdated(self.position, upto)
         parts = ledger.parts(0 if anew else self.position, upto)
-        return Lessons(upto, ledger.last_forcing(upto), anew, parts)
+        return Advance(upto, ledger.last_forcing(upto), anew, parts)
 
-    def learn(self, lessons: Lessons, go_on: Callable[[], None] = lambda: None) -> Published:
+    def learn(self, advance: Advance, go_on: Callable[[], None] = lambda: None) -> PolicySpan:
         """Learn them, and return the policy at their position; `go_on` is called after each piece, and may raise."""
-        if lessons.anew:
+        if advance.anew:
             self.agent = self._make()
             self._policy, self._since = self.agent.policy(), 0
         plans = 0
-        for part in lessons.parts:
+        for part in advance.parts:
             for records, number in self._pieces(part):
                 self.agent.learn(records)
                 if self.agent.policy() is not self._policy:
                     self._policy, self._since = self.agent.policy(), number
                     plans += 1
                 go_on()
-        self.position = lessons.position
-        since = max(self._since, lessons.forced)
-        return Published(self.position, since, self._policy, self.agent.commitment, plans)
+        self.position = advance.position
+        since = max(self._since, advance.forced)
+        return PolicySpan(self.position, since, self._policy, self.agent.commitment, plans)
 
     def _pieces(self, part: Part) -> Iterator[tuple[Records, int]]:
         """Yield the pieces in which a part is learned, and the event at which each ends."""

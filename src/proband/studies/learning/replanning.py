@@ -1,4 +1,4 @@
-"""The tutor: keeps a station's agent up to date outside the write path, and hands out policies by position.
+"""Replanning: a station's agent is kept up to date outside the write path, and policies are handed out by position.
 
 A station goes on with the policy that it has while a new one is being made; only where there is none at all, somebody
 waits. Three modes:
@@ -7,7 +7,7 @@ waits. Three modes:
   thread. After an agent had to begin anew (a correction of something learned, a late truth) the thread rests four times
   as long as that took, so that many amendments are learned in one go and cost a fifth of a core at most.
 * ``"now"``: learn at once, always; for scripts and tests.
-* ``"never"``: learn only when :meth:`Tutor.replan` is called; for commands that end after one answer.
+* ``"never"``: learn only when :meth:`Replanner.replan` is called; for commands that end after one answer.
 
 Closing waits for nobody: a plan that is being made then is thrown away when it is done, or with the process.
 """
@@ -19,7 +19,7 @@ import threading
 import time
 
 from proband.errors import StudyError
-from proband.studies.learning.learner import Learner, MakeAgent, Published
+from proband.studies.learning.learner import Learner, MakeAgent, PolicySpan
 from proband.studies.learning.statements import Statement
 from proband.studies.ledger.ledger import Ledger
 
@@ -44,62 +44,48 @@ def mode_of(given: str) -> str:
     return given
 
 
-class Tutor:
-    """Policies of one station.
+class Replanner:
+    """Policies of one station; the lock is held while the ledger is read.
 
-    Parameters
+    Attributes
     ----------
-    make : callable
-        Gives a new agent.
-    ledger : Ledger
-    lock : threading.RLock
-        Held while the ledger is read.
-    mode : str, default "background"
-        "background", "now" or "never".
+    newest : PolicySpan or None
+        The policy that newcomers get at present; None before anybody asked for one.
+    trouble : Exception or None
+        What went wrong when the thread tried to learn.
     """
 
     def __init__(self, make: MakeAgent, ledger: Ledger, lock: threading.RLock, *, mode: str = "background") -> None:
         self.mode = mode_of(mode)
         self._make, self._ledger, self._lock = make, ledger, lock
-        self._current: Published | None = None
-        self._kept: list[Published] = []
-        self._main: Learner | None = None
-        self._aside: Learner | None = None
+        self.newest: PolicySpan | None = None
+        self._kept: list[PolicySpan] = []
+        self._learners: dict[bool, Learner] = {}  # the one that goes on, and one aside for what was before
         self._main_lock, self._aside_lock = threading.Lock(), threading.Lock()
         self._worker: threading.Thread | None = None
         self._stopping, self._closed = threading.Event(), False
         self._took, self._a_plan = 0.0, math.inf
-        self._trouble: Exception | None = None
+        self.trouble: Exception | None = None
 
-    @property
-    def published(self) -> Published | None:
-        """The policy that newcomers get at present; None before anybody asked for one."""
-        return self._current
-
-    @property
-    def trouble(self) -> Exception | None:
-        """What went wrong when the thread tried to learn; None if nothing did."""
-        return self._trouble
-
-    def current(self) -> Published:
+    def current(self) -> PolicySpan:
         """Return the policy for newcomers; waits for a plan only if there is none at all."""
-        return self._current or self.replan()
+        return self.newest or self.replan()
 
-    def replan(self) -> Published:
+    def replan(self) -> PolicySpan:
         """Learn everything up to the end of the log, now."""
         with self._main_lock:
             with self._lock:
                 end = self._ledger.position
-                on_the_way = self._bound(end) if self._main is None else []
+                on_the_way = [] if False in self._learners else self._bound(end)
             for position in on_the_way:
                 if self._find(position) is None:
                     self._keep(self._learn(position))
-            published = self._learn(end)
-            self._keep(published)
-            self._current, self._trouble = published, None
-            return published
+            span = self._learn(end)
+            self._keep(span)
+            self.newest, self.trouble = span, None
+            return span
 
-    def at(self, position: int) -> Published:
+    def at(self, position: int) -> PolicySpan:
         """Return the policy of agent_at(position)."""
         found = self._find(position)
         if found is not None:
@@ -120,20 +106,21 @@ class Tutor:
         """Return what the agent behind the policy for newcomers states; nothing if it failed to learn."""
         self.current()
         with self._main_lock:
-            return Statement() if self._main is None else Statement.of(self._main.agent)
+            main = self._learners.get(False)
+            return Statement() if main is None else Statement.of(main.agent)
 
     def after_write(self, *, amended: bool = False) -> None:
         """Bring the policy up to date if it may have changed, now or in a thread, as the mode says.
 
         Amendments often come in numbers: ``"now"`` learns them with the next subject, the thread in one go.
         """
-        published = self._current
-        if published is None or self.mode == "never" or (amended and self.mode == "now"):
+        span = self.newest
+        if span is None or self.mode == "never" or (amended and self.mode == "now"):
             return
         with self._lock:
             end = self._ledger.position
-            due = published.due(self._ledger)
-            anew = due and self._ledger.outdated(published.position, end)
+            due = span.due(self._ledger)
+            anew = due and self._ledger.outdated(span.position, end)
         quick = not anew and self._a_plan < QUICK and not self._main_lock.locked()
         if due and (self.mode == "now" or quick):
             self._try()
@@ -152,17 +139,17 @@ class Tutor:
         with self._lock:
             if self._stopping.is_set() or (self._worker is not None and self._worker.is_alive()):
                 return
-            self._worker = threading.Thread(target=self._work, name="proband tutor", daemon=True)
+            self._worker = threading.Thread(target=self._work, name="proband replanning", daemon=True)
             self._worker.start()
 
     def _work(self) -> None:
         while not self._stopping.is_set():
             with self._lock:
-                published = self._current
-                if published is None or not published.due(self._ledger):
+                span = self.newest
+                if span is None or not span.due(self._ledger):
                     self._worker = None
                     return
-                anew = self._ledger.outdated(published.position, self._ledger.position)
+                anew = self._ledger.outdated(span.position, self._ledger.position)
             if not self._try():
                 with self._lock:
                     self._worker = None
@@ -175,48 +162,41 @@ class Tutor:
         try:
             self.replan()
         except Exception as error:
-            self._trouble = error
-        return self._trouble is None
+            self.trouble = error
+        return self.trouble is None
 
-    def _learn(self, position: int, *, aside: bool = False) -> Published:
+    def _learn(self, position: int, *, aside: bool = False) -> PolicySpan:
         """Take an agent to a position and return its policy there."""
-        learner = self._aside if aside else self._main
+        learner = self._learners.pop(aside, None)  # an agent that fails half-way is not used again
         if learner is None:
             learner = Learner(self._make, self._ledger.unavailable)
         with self._lock:
-            lessons = learner.lessons(self._ledger, position)
-        self._set(None, aside=aside)  # an agent that failed half-way is not used again
+            advance = learner.way_to(self._ledger, position)
         began = time.perf_counter()
-        published = learner.learn(lessons, self._go_on)
+        span = learner.learn(advance, self._go_on)
         if not aside:
             self._took = time.perf_counter() - began
-            if published.plans:
-                self._a_plan = self._took / published.plans
-        self._set(learner, aside=aside)
-        return published
+            if span.plans:
+                self._a_plan = self._took / span.plans
+        self._learners[aside] = learner
+        return span
 
     def _go_on(self) -> None:
         if self._closed:
             raise StudyError("the study was closed while it was learning; a closed study does nothing; open it again")
 
-    def _set(self, learner: Learner | None, *, aside: bool) -> None:
-        if aside:
-            self._aside = learner
-        else:
-            self._main = learner
-
-    def _find(self, position: int) -> Published | None:
+    def _find(self, position: int) -> PolicySpan | None:
         with self._lock:
             return next((kept for kept in reversed(self._kept) if kept.serves(self._ledger, position)), None)
 
-    def _keep(self, published: Published) -> None:
+    def _keep(self, span: PolicySpan) -> None:
         """Keep a policy, and drop those that no open subject is bound to."""
         with self._lock:
             policies = self._ledger.columns.policy
             bound = {int(policies[i]) for i in self._ledger.open}
             older, latest = self._kept[:-KEPT], self._kept[-KEPT:]
-            used = [kept for kept in older if kept is self._current or any(kept.serves(self._ledger, p) for p in bound)]
-            self._kept = [*used, *latest, published]
+            used = [kept for kept in older if kept is self.newest or any(kept.serves(self._ledger, p) for p in bound)]
+            self._kept = [*used, *latest, span]
 
     def _bound(self, position: int) -> list[int]:
         """Return the positions of open subjects that an agent passes on its way to a position, in order."""

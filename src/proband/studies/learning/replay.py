@@ -10,23 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.agents import Agent
 from proband.errors import StudyError
 from proband.problem import Problem
-from proband.studies.events.coins import coin
-from proband.studies.events.rules import check
+from proband.studies.events.arrived import next_coin
 from proband.studies.learning import acting
-from proband.studies.learning.learner import Learner, MakeAgent, Published
+from proband.studies.learning.learner import Learner, MakeAgent, PolicySpan
 from proband.studies.ledger.chain import Event, linked
 from proband.studies.ledger.ledger import Ledger
-from proband.studies.log.fold import advance, apply, founded
+from proband.studies.log.fold import check, followed
 from proband.studies.stores.contract import Entry
 from proband.vocabulary import FloatArray, IntArray, Policy
+
+if TYPE_CHECKING:
+    from proband.agents import Agent
 
 
 class Difference(NamedTuple):
@@ -93,7 +94,7 @@ def replay(
     advices = 0
     for position in sorted(asked):
         if published is None or not published.serves(ledger, position):
-            published = learner.learn(learner.lessons(ledger, position))
+            published = learner.learn(learner.way_to(ledger, position))
             policies += 1
         advices += len(asked[position])
         wrong += _differences(ledger, published, asked[position])
@@ -103,7 +104,7 @@ def replay(
 def agent_at(ledger: Ledger, make: MakeAgent, position: int) -> Agent:
     """Return the agent after folding the events up to a position."""
     learner = Learner(make, ledger.unavailable)
-    learner.learn(learner.lessons(ledger, position))
+    learner.learn(learner.way_to(ledger, position))
     return learner.agent
 
 
@@ -115,20 +116,16 @@ def _asked(
     wrong: list[Difference] = []
     ledger: Ledger | None = None
     for entry, event in linked(entries):
-        if ledger is None:
-            ledger = founded(entry, event)
-            watch(ledger)
-            continue
-        check(ledger, event)
-        if event.kind in _CHOSEN:
-            i = ledger.index[str(event.subject)]
-            asked.setdefault(int(ledger.columns.policy[i]), []).append(_question(ledger, event, i))
-        elif event.kind == "arrived":
-            tossed = coin(ledger.founding["seed"], len(ledger.columns) + 1)
-            if tossed != event.data["coin"]:
-                wrong.append(Difference(event.number, str(event.subject), event.data["coin"], tossed))
-        apply(ledger, event)
-        advance(ledger, entry, event)
+        if ledger is not None:
+            check(ledger, event)
+            if event.kind in _CHOSEN:
+                i = ledger.index[str(event.subject)]
+                asked.setdefault(int(ledger.columns.policy[i]), []).append(_question(ledger, event, i))
+            elif event.kind == "arrived":
+                tossed = next_coin(ledger)
+                if tossed != event.data["coin"]:
+                    wrong.append(Difference(event.number, str(event.subject), event.data["coin"], tossed))
+        ledger = followed(ledger, entry, event)
         watch(ledger)
     if ledger is None:
         raise StudyError("the log is empty; a study begins with the event that created it; it is no study's log")
@@ -148,7 +145,7 @@ def _question(ledger: Ledger, event: Event, i: int) -> _Question:
     )  # fmt: skip
 
 
-def _differences(ledger: Ledger, published: Published, questions: list[_Question]) -> list[Difference]:
+def _differences(ledger: Ledger, published: PolicySpan, questions: list[_Question]) -> list[Difference]:
     problem, columns = ledger.problem, ledger.columns
     states = np.array([np.frombuffer(question.state) for question in questions])
     coins = columns.coin[[question.subject for question in questions]]

@@ -8,15 +8,18 @@ certificate, of the second, which may still be finished, it gives notice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from proband.agents import Agent
-from proband.agents.entropy import Certificate
 from proband.studies.ledger.leases import Leases
 from proband.studies.ledger.ledger import Ledger
+
+if TYPE_CHECKING:
+    from proband.agents import Agent
+    from proband.agents.entropy import Certificate
 
 _BIASED = (
     "Subjects of whom something was seen were {1} ({0:,}): if what it was is the reason, all that is learned from the "
@@ -31,6 +34,13 @@ class Certifies(Protocol):
     def certificate(self) -> Certificate:
         """Return what is certain now."""
         ...
+
+
+@runtime_checkable
+class GivesNotice(Protocol):
+    """An agent that has something to say to its user."""
+
+    notices: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,8 @@ class Statement:
     @classmethod
     def of(cls, agent: Agent) -> Statement:
         """Return what an agent states."""
-        return cls(agent.certificate() if isinstance(agent, Certifies) else None, tuple(getattr(agent, "notices", ())))
+        certificate = agent.certificate() if isinstance(agent, Certifies) else None
+        return cls(certificate, tuple(agent.notices) if isinstance(agent, GivesNotice) else ())
 
     def in_study(self, ledger: Ledger, leases: Leases) -> Statement:
         """Return the statement as it holds in a study now, where subjects were voided or left open."""

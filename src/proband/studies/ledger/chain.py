@@ -38,6 +38,12 @@ FORMAT = 1
 NO_HASH = "0" * 64
 """What stands for the entry before the first."""
 
+LATEST = 253_402_300_799.0
+"""The last second of the year 9999, since 1970: times end there."""
+
+CLOCKS = 946_684_800.0, 4_102_444_800.0
+"""What a clock may say, in seconds since 1970: from 2000 up to 2100."""
+
 _FIELDS = ("actor", "data", "key", "kind", "number", "previous", "station", "subject", "time", "version")
 _TYPES = {
     (str, dict, str, str, int, str, str, subject, str, str)  # of the fields, in their order
@@ -177,6 +183,17 @@ def as_seconds(time: str) -> float:
     0.25
     """
     return datetime.fromisoformat(time).timestamp()
+
+
+def moment(clock: float) -> float:
+    """Return what a clock says, if that can be: an event has its date for good, and no later one an earlier date."""
+    if not CLOCKS[0] <= clock < CLOCKS[1]:
+        first, last = (as_time(year)[:4] for year in CLOCKS)
+        raise StudyError(
+            f"the clock says {clock!r} seconds since 1970; the time of a station must lie between the years {first} "
+            f"and {last}; set the clock"
+        )
+    return clock
 
 
 def _refuse(name: str) -> float:

@@ -24,16 +24,7 @@ MOST_MARKS = 500_000
 
 
 class Leases:
-    """What one station knows of leases.
-
-    Parameters
-    ----------
-    ledger : Ledger
-    clock : callable
-        Returns the time in seconds since 1970.
-    steady : callable
-        Returns seconds that pass evenly, whatever the clock is set to.
-    """
+    """What one station knows of leases, by its clock and by seconds that pass evenly, whatever the clock is set to."""
 
     def __init__(self, ledger: Ledger, clock: Callable[[], float], steady: Callable[[], float]) -> None:
         self._ledger, self._clock, self._steady = ledger, clock, steady

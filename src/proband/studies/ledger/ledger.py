@@ -11,22 +11,29 @@ learned, since the last restart up to p, the imported records and ended(p) in th
 from __future__ import annotations
 
 import itertools
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.errors import UnknownNameError
+from proband.errors import StateError, UnknownNameError
 from proband.problem import Problem
-from proband.studies.ledger.chain import NO_HASH
+from proband.studies.ledger.chain import LATEST, NO_HASH, Event
 from proband.studies.ledger.columns import Columns
-from proband.studies.ledger.names import Names
+from proband.studies.stores.contract import Entry
 from proband.vocabulary import FloatArray, IntArray
 
+Outcome = str | float
+"""The name of a listed outcome, or what was measured."""
+
+OPEN, FINISHED, VOIDED = "open", "finished", "voided"
+
 _CHUNK = 4096
+_MOST_PRICES = 4096
 VOIDING = -1
 """Stands for a test in the amendment that voids a subject."""
 
@@ -96,7 +103,7 @@ class Ledger:
     Attributes
     ----------
     problem : Problem
-    founding : mapping
+    creation : mapping
         The data of the event that created the study.
     position : int
         How many events were folded.
@@ -120,7 +127,7 @@ class Ledger:
     """
 
     problem: Problem
-    founding: Mapping[str, Any]
+    creation: Mapping[str, Any]
     position: int = 0
     hash: str = NO_HASH
     time: str = ""
@@ -135,15 +142,82 @@ class Ledger:
     clock: list[Clock] = field(default_factory=list)
     kinds: dict[str, int] = field(default_factory=dict)
     columns: Columns = field(init=False)
-    names: Names = field(init=False)
     unavailable: NDArray[np.bool_] = field(init=False)
     operable: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
+        tests = self.problem.tests
         self.columns = Columns(self.problem.d)
-        self.names = Names(self.problem)
-        self.unavailable = np.array([not test.available for test in self.problem.tests])
-        self.operable = [test.operable for test in self.problem.tests]
+        self.unavailable = np.array([not test.available for test in tests])
+        self.operable = [test.operable for test in tests]
+        # A study is opened by folding its log, perhaps a million events: what `Problem.outcome` says is looked up once.
+        self._stated = [None if test.measured else test.names for test in tests]
+        self._numbers: dict[tuple[str, Outcome], tuple[int, float]] = {
+            (test.name, name): (j, self.problem.outcome(j, name))
+            for j, test in enumerate(tests)
+            for name in self._stated[j] or ()
+        }
+        self._prices: dict[bytes, list[float]] = {}
+
+    @classmethod
+    def begun(cls, creation: Mapping[str, Any]) -> Self:
+        """Return the ledger with which a study begins, from the data of its first event."""
+        return cls(Problem.from_dict(creation["problem"], source="the study's problem"), creation)
+
+    def number(self, test: str, outcome: Outcome) -> tuple[int, float]:
+        """Return the index of a test and its outcome as it stands in a state."""
+        try:
+            return self._numbers[test, outcome]
+        except (KeyError, TypeError):
+            j = self.problem.test_index(test)
+            return j, self.problem.outcome(j, _plain(test, outcome))
+
+    def stated(self, j: int, value: float) -> Outcome:
+        """Return an outcome as a log has it: by its name, or the measured number."""
+        names = self._stated[j]
+        return float(value) if names is None else names[int(value)]
+
+    def row(self, known: Mapping[str, Outcome]) -> FloatArray:
+        """Return the row in which the named tests have the named outcomes, shape (d,)."""
+        return self.problem.state({test: _plain(test, outcome) for test, outcome in known.items()})
+
+    def price(self, row: FloatArray, test: int) -> float:
+        """Return what a test costs in a state: this depends on which tests are known alone."""
+        key = np.isnan(row).tobytes()
+        prices = self._prices.get(key)
+        if prices is None:
+            if len(self._prices) >= _MOST_PRICES:
+                self._prices.clear()
+            prices = self._prices[key] = self.problem.costs(row)[0].tolist()
+        return prices[test]
+
+    def status(self, i: int) -> str:
+        """Return whether the subject in a row is open, finished or voided."""
+        if self.columns.voided[i]:
+            return VOIDED
+        return FINISHED if self.columns.decided[i] else OPEN
+
+    def advance(self, entry: Entry, event: Event) -> None:
+        """Move the position to an event that was folded."""
+        self.position, self.hash, self.time = event.number, entry.hash, event.time
+        self.kinds[event.kind] = self.kinds.get(event.kind, 0) + 1
+        if "clock_behind" in event.data:
+            self.clock.append(Clock(event.number, event.station, event.data["clock_behind"]))
+
+    def hold(self, i: int, event: Event, seconds: float) -> None:
+        """Let a station hold a subject: from the time of its own clock on, and not from that of an earlier event."""
+        columns = self.columns
+        columns.holders[i] = event.station
+        columns.lease_end[i] = min(seconds - event.data.get("clock_behind", 0.0) + columns.lease[i], LATEST)
+        columns.touched[i] = event.number
+
+    def amend(self, i: int, j: int, number: int) -> None:
+        """Keep what a finished subject was before an event changes it."""
+        if self.columns.decided[i]:
+            was = math.nan if j == VOIDING else float(self.columns.rows[i, j])
+            self.amendments.append(Amendment(number, i, j, was, float(self.columns.chance[i])))
+            if not self.forcing or self.forcing[-1] != number:
+                self.forcing.append(number)
 
     def row_of(self, subject: str) -> int:
         """Return the row of a subject."""
@@ -154,7 +228,7 @@ class Ledger:
             )
         return self.index[subject]
 
-    def lessons_since(self, after: int, upto: int) -> int:
+    def decided_since(self, after: int, upto: int) -> int:
         """Return how many subjects were decided by the events after + 1 ... upto."""
         return bisect_right(self.ended, upto) - bisect_right(self.ended, after)
 
@@ -253,3 +327,12 @@ class Ledger:
         first = bisect_right(self.amendments, after, key=lambda amendment: amendment.number)
         last = bisect_right(self.amendments, upto, key=lambda amendment: amendment.number)
         return self.amendments[first:last]
+
+
+def _plain(test: str, outcome: object) -> Outcome:
+    """Return an outcome as a plain text or number; numpy's and the like come from tables."""
+    if isinstance(outcome, str):
+        return outcome
+    if isinstance(outcome, int | float | np.integer | np.floating) and not isinstance(outcome, bool):
+        return float(outcome)
+    raise StateError(f"test {test!r} has the outcome {outcome!r}; an outcome is a name or a number; give one")

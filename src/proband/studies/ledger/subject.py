@@ -1,19 +1,17 @@
-"""A subject as people see it: its name, what is known, what it cost, and what became of it."""
+"""A subject as people see it, with what is known and what became of it, and as its policy sees it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from proband.studies.ledger.chain import as_time
-from proband.studies.ledger.ledger import Ledger
-from proband.studies.ledger.names import Outcome
-
-OPEN, FINISHED, VOIDED = "open", "finished", "voided"
+from proband.studies.ledger.ledger import Ledger, Outcome
+from proband.vocabulary import FloatArray
 
 
 @dataclass(frozen=True)
@@ -77,13 +75,14 @@ class Subject:
 def subject_of(ledger: Ledger, i: int) -> Subject:
     """Return the subject in a row of the ledger."""
     columns, problem = ledger.columns, ledger.problem
-    ran = np.flatnonzero(~np.isnan(columns.paid[i]))
+    row, ran = columns.rows[i], np.flatnonzero(~np.isnan(columns.paid[i]))
+    known = np.flatnonzero(~np.isnan(row)).tolist()
     decided = bool(columns.decided[i])
     return Subject(
         name=columns.names[i],
         number=i + 1,
-        status=status_of(ledger, i),
-        known=MappingProxyType(ledger.names.known(columns.rows[i])),
+        status=ledger.status(i),
+        known=MappingProxyType({problem.tests[j].name: ledger.stated(j, row[j]) for j in known}),
         ran=tuple(problem.tests[j].name for j in ran[np.argsort(columns.when[i, ran])]),
         spent=float(columns.spent[i]),
         unit=problem.unit,
@@ -99,8 +98,37 @@ def subject_of(ledger: Ledger, i: int) -> Subject:
     )
 
 
-def status_of(ledger: Ledger, i: int) -> str:
-    """Return whether a subject is open, finished or voided."""
-    if ledger.columns.voided[i]:
-        return VOIDED
-    return FINISHED if ledger.columns.decided[i] else OPEN
+class Situation(NamedTuple):
+    """A subject in front of its policy.
+
+    Attributes
+    ----------
+    name : str
+    state : FloatArray of shape (d,)
+    coin : float
+    steady : bool
+        Whether everything known was told as advised.
+    policy : int
+        Its position.
+    spent : float
+    version : int
+        The last event of the subject.
+    """
+
+    name: str
+    state: FloatArray
+    coin: float
+    steady: bool
+    policy: int
+    spent: float
+    version: int
+
+
+def situation_of(ledger: Ledger, i: int) -> Situation:
+    """Return the subject in a row of the ledger in front of its policy."""
+    columns = ledger.columns
+    state = np.where(ledger.unavailable, np.nan, columns.rows[i])
+    return Situation(
+        columns.names[i], state, float(columns.coin[i]), bool(columns.steady[i]), int(columns.policy[i]),
+        float(columns.spent[i]), int(columns.touched[i]),
+    )  # fmt: skip

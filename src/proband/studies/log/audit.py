@@ -12,7 +12,7 @@ import threading
 from proband.errors import TamperedError
 from proband.studies.ledger.chain import Event
 from proband.studies.ledger.ledger import Ledger
-from proband.studies.log.fold import advance, apply, founded
+from proband.studies.log.fold import followed
 from proband.studies.log.snapshots import NAME, Frozen, freeze, keep_snapshot, load, same
 from proband.studies.stores.contract import Entry, Store
 
@@ -20,17 +20,7 @@ SNAPSHOT, HELD = "the snapshot kept beside the log", "what this process has of t
 
 
 class Audit:
-    """A comparison of what is held with the log.
-
-    Parameters
-    ----------
-    store : Store
-    study : str
-    held : Ledger
-        Of the process that asks.
-    lock : RLock
-        Of that ledger.
-    """
+    """A comparison of what is held, in the store and by the process that asks (with its lock), with the log."""
 
     def __init__(self, store: Store, study: str, held: Ledger, lock: threading.RLock) -> None:
         self._store, self._study = store, study
@@ -46,13 +36,7 @@ class Audit:
 
     def fold(self, entry: Entry, event: Event) -> None:
         """Fold the next entry of the log, and compare."""
-        ledger = self._ledger
-        if ledger is None:
-            ledger = founded(entry, event)
-        else:
-            apply(ledger, event)
-            advance(ledger, entry, event)
-        self.compare(ledger)
+        self.compare(followed(self._ledger, entry, event))
 
     def compare(self, ledger: Ledger) -> None:
         """Compare what is held with a ledger that follows the log, entry by entry."""

@@ -20,23 +20,20 @@ from contextlib import suppress
 from typing import Any
 
 import proband
-from proband.errors import ConflictError, KeyReusedError, StoreBusyError, StoreError, TamperedError
-from proband.studies.events import checks
-from proband.studies.events.requests import Request, answers, drafts_of
-from proband.studies.events.rules import check
-from proband.studies.ledger.chain import Event, as_seconds, as_time, seal, unseal
+from proband.errors import ConflictError, KeyReusedError, StoreBusyError, StoreError, StudyError, TamperedError
+from proband.studies.events import EVENTS, checks
+from proband.studies.events.kind import PART, Request
+from proband.studies.ledger.chain import Event, as_seconds, as_time, moment, seal, unseal
 from proband.studies.ledger.leases import Leases
 from proband.studies.ledger.ledger import Ledger
-from proband.studies.log.fold import fold, founded
-from proband.studies.log.snapshots import WORTH, keep_snapshot, load_snapshot, milestone_between, snapshot_position
+from proband.studies.ledger.subject import Subject, subject_of
+from proband.studies.log.fold import ENTRIES, begun, check, fold, read_entries
+from proband.studies.log.snapshots import WORTH, keep_snapshot, load_snapshot, next_milestone, snapshot_position
 from proband.studies.stores.contract import Entry, Store
 from proband.studies.stores.patience import within
 
 TURNS = 1000
 """How often a write is begun anew when others get in between; a store that queues its writers needs one."""
-
-ENTRIES = 20_000
-"""Entries that are read at a time."""
 
 GLANCE = 1.0
 """Seconds for which a question waits for news from a store that others hold; then it is answered without."""
@@ -49,18 +46,10 @@ TOLERATED = 1.0
 
 
 class Journal:
-    """A log and its ledger.
+    """A log and its ledger, for an actor at a station.
 
-    Parameters
-    ----------
-    store : Store
-    study : str
-    actor, station : str
-        Who writes.
-    clock : callable
-        Returns the time in seconds since 1970.
-    steady : callable
-        Returns seconds that pass evenly, whatever the clock is set to.
+    The clock tells the time in seconds since 1970; `steady` counts seconds that pass evenly, whatever the clock is
+    set to.
     """
 
     def __init__(
@@ -79,6 +68,24 @@ class Journal:
         self.lock = threading.RLock()
         self.ledger = _opened(store, study)
         self.leases = Leases(self.ledger, clock, steady)
+        self._milestone = next_milestone(self.ledger.position)
+        self.closed = False
+
+    def check_open(self) -> None:
+        """Raise if the study was closed."""
+        if self.closed:
+            raise StudyError(f"study {self.study!r} was closed; a closed study does nothing; open it again")
+
+    def refresh(self) -> Ledger:
+        """Return the ledger of an open study, after folding what others wrote."""
+        self.check_open()
+        self.catch_up()
+        return self.ledger
+
+    def subject(self, name: str) -> Subject:
+        """Return a subject as it stands here."""
+        with self.lock:
+            return subject_of(self.ledger, self.ledger.row_of(name))
 
     def catch_up(self) -> None:
         """Fold what others wrote."""
@@ -93,10 +100,12 @@ class Journal:
         with suppress(StoreBusyError), within(GLANCE):
             self.catch_up()
 
-    def request(self, kind: str, subject: str | None, content: dict[str, Any], key: str | None) -> Request:
+    def request(
+        self, kind: str, subject: str | None, content: dict[str, Any], key: str | None, *, further: int = 0
+    ) -> Request:
         """Return a request of this station."""
         chosen = uuid.uuid4().hex if key is None else checks.text("the key", key)
-        return Request(kind, subject, content, chosen, key is not None, self.station)
+        return Request(kind, subject, content, chosen, key is not None, self.station, further)
 
     def write(self, request: Request) -> Event:
         """Record a request and return its event, its first one if there are several; if its key is there, that one.
@@ -117,7 +126,8 @@ class Journal:
         )
 
     def close(self) -> None:
-        """Keep a snapshot if the log has grown by enough since the last one."""
+        """Do nothing any more, and keep a snapshot if the log has grown by enough since the last one."""
+        self.closed = True
         with within(GLANCE):
             if self.ledger.position - snapshot_position(self.store, self.study) >= WORTH:
                 keep_snapshot(self.store, self.study, self.ledger, self.lock)
@@ -157,21 +167,29 @@ class Journal:
                 raise
             self._check_recorded(entries[0], error)
         self._fold(entries)
-        if milestone_between(before, before + len(entries)):
+        self._keep_snapshot(before, before + len(entries))
+        return unseal(entries[0])
+
+    def _keep_snapshot(self, before: int, after: int) -> None:
+        """Keep a snapshot if the own events passed a place where one is due."""
+        if self._milestone <= before:  # others passed it, and made one
+            self._milestone = next_milestone(before)
+        if self._milestone <= after:
             with within(MOMENT):
                 keep_snapshot(self.store, self.study, self.ledger, self.lock)
-        return unseal(entries[0])
 
     def _sealed(self, request: Request) -> list[Entry]:
         """Return the entries of a request, chained to the end of the log; raise if it is wrong or stale."""
-        ledger, clock = self.ledger, checks.moment(self.clock())
+        ledger, clock = self.ledger, moment(self.clock())
         behind = round(as_seconds(ledger.time) - clock, 3)
         late = {"clock_behind": behind} if behind > TOLERATED else {}
         time, previous, entries = max(as_time(clock), ledger.time), ledger.hash, list[Entry]()
-        for number, draft in enumerate(drafts_of(ledger, request, self.leases), start=ledger.position + 1):
+        drafts = EVENTS[request.kind].draft(ledger, request, self.leases)
+        for n, draft in enumerate(drafts, start=1):
+            key = request.key if n == 1 else f"{request.key}{PART}{n}"
             event = Event(
-                number, request.kind, draft.subject, {**draft.data, **late}, time, self.actor, self.station,
-                proband.__version__, request.key + draft.suffix, previous,
+                ledger.position + n, request.kind, draft.subject, {**draft.data, **late}, time, self.actor,
+                self.station, proband.__version__, key, previous,
             )  # fmt: skip
             check(ledger, event)  # what is written can be read
             entries.append(seal(event))
@@ -198,8 +216,8 @@ class Journal:
         found = self.store.find(self.study, request.key)
         if found is None:
             return None
-        events = [unseal(entry) for entry in (found, *self.store.read(self.study, found.number, request.size))]
-        if not answers(request, events):
+        events = [unseal(entry) for entry in (found, *self.store.read(self.study, found.number, request.further))]
+        if not _answers(request, events):
             of = f" of subject {events[0].subject!r}" if events[0].subject else ""
             raise KeyReusedError(
                 f"the key {request.key!r} was used for {events[0].kind!r}{of} (entry {found.number}) and comes back "
@@ -222,9 +240,14 @@ def _opened(store: Store, study: str) -> Ledger:
     ledger = load_snapshot(store, study)
     if ledger is None:
         [first] = store.read(study, 0, 1)
-        ledger = founded(first, unseal(first))
-    while True:
-        entries = store.read(study, ledger.position, ENTRIES)
-        fold(ledger, entries)
-        if len(entries) < ENTRIES:
-            return ledger
+        ledger = begun(first, unseal(first))
+    fold(ledger, read_entries(store, study, after=ledger.position))
+    return ledger
+
+
+def _answers(request: Request, events: list[Event]) -> bool:
+    """Return whether a recorded event, which others may follow in the log, answers a request."""
+    event = events[0]
+    own = [event.data, *(other.data for other in events[1:] if other.key.startswith(request.key + PART))]
+    named = request.subject in (None, event.subject)
+    return event.kind == request.kind and named and EVENTS[request.kind].same(request.content, own)

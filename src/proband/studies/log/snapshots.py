@@ -25,7 +25,6 @@ from proband.errors import ProbandError
 from proband.studies.ledger.chain import as_seconds, unseal
 from proband.studies.ledger.columns import ARRAYS
 from proband.studies.ledger.ledger import VOIDING, Amendment, Clock, Imported, Ledger
-from proband.studies.ledger.names import problem_from_dict
 from proband.studies.stores.contract import Store
 from proband.vocabulary import as_states
 
@@ -44,20 +43,20 @@ WORTH = 2_000
 Frozen = dict[str, NDArray[Any]]
 
 
-def milestone_between(before: int, after: int) -> bool:
-    """Return whether a log that grew from one length to another passed a place where a snapshot is due.
+def next_milestone(position: int) -> int:
+    """Return the next place of a log after a position where a snapshot is due.
 
     Whoever writes the event there makes it, so that of many stations one does.
 
     Examples
     --------
-    >>> milestone_between(19_999, 20_000), milestone_between(20_000, 39_999)
-    (True, False)
+    >>> next_milestone(19_999), next_milestone(20_000), next_milestone(200_000)
+    (20000, 40000, 244140)
     """
     milestone = EVERY
-    while milestone <= before:
+    while milestone <= position:
         milestone += max(EVERY, milestone // 4)
-    return milestone <= after
+    return milestone
 
 
 def keep_snapshot(store: Store, study: str, ledger: Ledger, lock: threading.RLock) -> None:
@@ -86,7 +85,7 @@ def load_snapshot(store: Store, study: str) -> Ledger | None:
     ledger = load(content)
     if ledger is not None:
         first, last = store.read(study, 0, 1), store.read(study, ledger.position - 1, 1)
-        if last and last[0].hash == ledger.hash and unseal(first[0]).data == ledger.founding:
+        if last and last[0].hash == ledger.hash and unseal(first[0]).data == ledger.creation:
             return ledger
     if content.startswith(_HEAD):
         with suppress(ProbandError):
@@ -98,7 +97,7 @@ def freeze(ledger: Ledger) -> Frozen:
     """Return copies of all that a ledger holds; quick, since nobody may change it meanwhile."""
     columns = ledger.columns
     facts = {
-        "founding": ledger.founding,
+        "founding": ledger.creation,
         "position": ledger.position,
         "hash": ledger.hash,
         "time": ledger.time,
@@ -166,7 +165,7 @@ def _digest(content: bytes) -> bytes:
 def _thawed(arrays: Mapping[str, NDArray[Any]]) -> Ledger:
     """Return a ledger after checking that its parts fit each other."""
     facts = json.loads(arrays["facts"].tobytes())
-    ledger = Ledger(problem_from_dict(facts["founding"]["problem"]), facts["founding"])
+    ledger = Ledger.begun(facts["founding"])
     for name in ("position", "hash", "time", "restarts", "forcing", "kinds"):
         setattr(ledger, name, facts[name])
     ledger.clock = [Clock(*entry) for entry in facts["clock"]]

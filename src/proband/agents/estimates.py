@@ -1,0 +1,63 @@
+"""Estimators and plans of estimates, for each kind of problem: what a replanning agent takes unless it is given others.
+
+How accurately to plan with an estimate: the plan of a law estimated from n rows loses something of the order of the
+reward's range over n to the best one, for a smooth problem is flat at its optimum, and estimates are off by 1/√n.
+Planning to a hundredth of that is as good as exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proband.distributions import Distribution
+from proband.estimators import EmpiricalBayes, Estimator, GaussianLikelihood, Likelihood
+from proband.planners import Plan, plan
+from proband.problem import Problem
+from proband.rewards import Projection
+from proband.vocabulary import Kind
+
+SHARE = 0.01
+FINEST = 1e-6
+COARSEST = 1e-3
+
+
+Planner = Callable[[Problem, Distribution, int], Plan]
+"""From a problem, a law and the number of subjects that it was estimated from to a plan."""
+
+
+def suited_estimator(problem: Problem) -> Estimator:
+    """Return the likelihood of complete and incomplete rows, with a prior fitted to the data where there is one."""
+    return ESTIMATORS[problem.kind](problem)
+
+
+ESTIMATORS: dict[Kind, Callable[[Problem], Estimator]] = {
+    Kind.LISTED: lambda problem: Likelihood(problem, prior=EmpiricalBayes()),
+    Kind.SCORES: GaussianLikelihood,
+}
+
+
+def plan_estimate(problem: Problem, law: Distribution, subjects: int) -> Plan:
+    """Return the plan of an estimated law, as accurate as the number of subjects deserves."""
+    return plan(problem, law, tolerance=suited_tolerance(problem, subjects))
+
+
+def suited_tolerance(problem: Problem, n: int) -> float | None:
+    """Return the accuracy, in units of the reward, that suits a law estimated from n subjects.
+
+    None, for the planner's own choice, where the reward has no single score.
+
+    Examples
+    --------
+    >>> from proband import Problem, Test
+    >>> from proband.rewards import Piece, Projection, Score
+    >>> limits = Piece("pass", 5.0, when={"length": (9.9, 10.1)})
+    >>> reward = Projection([Score("length", {"length": 1.0})], [limits])
+    >>> problem = Problem([Test("length", 1.0, outcomes=None)], ["pass", "fail"], reward)
+    >>> suited_tolerance(problem, 100)
+    0.0005
+    """
+    reward = problem.reward
+    if not isinstance(reward, Projection) or len(reward.scores) > 1:
+        return None
+    span = reward.line(problem.decisions).span
+    return span * min(max(SHARE / max(n, 1), FINEST), COARSEST) if span > 0 else None

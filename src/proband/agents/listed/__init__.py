@@ -1,0 +1,1 @@
+"""What is particular to listed outcomes: where plans stop, and what vetoes them."""

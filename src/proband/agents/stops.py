@@ -1,0 +1,106 @@
+"""What leaf completion asks of a kind of problem: where plans stop, what that may lose, and what vetoes a plan.
+
+The parts of a kind are passed in (:data:`proband.agents.leaf_completion.LEAVES`); a planner that works in another way,
+with a time limit or on part of the states, comes with leaves of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proband.agents.estimates import Planner
+from proband.planners import Plan
+from proband.policies import Completion
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray, Policy
+
+
+@dataclass(frozen=True)
+class Stops:
+    """The leaves of a plan: where it stops.
+
+    Attributes
+    ----------
+    base : Policy
+        The plan.
+    where : ndarray of shape (leaves, ...)
+        States, or sets of tests as bit masks.
+    mass, loss, kappa : FloatArray of shape (leaves,)
+        How often it stops there, what that may lose a subject, and what completing all of them would cost.
+    n : FloatArray of shape (leaves,), or float
+        How many complete subjects tell about the leaf, 1 at least.
+    open : array of bool of shape (leaves,)
+        Whether a test remains.
+    """
+
+    base: Policy
+    where: NDArray[Any]
+    mass: FloatArray
+    loss: FloatArray
+    kappa: FloatArray
+    n: FloatArray | float
+    open: NDArray[np.bool_]
+
+
+class Reference(Protocol):
+    """What is known of the law from complete subjects and their chances alone, whatever an estimator says."""
+
+    def add(self, rows: FloatArray, chances: FloatArray, counts: IntArray, *, lowest: float, subjects: int) -> None:
+        """Learn from distinct complete rows (n, d), seen `counts` (n,) times, with their chances (n,).
+
+        The floor was `lowest`; of `subjects`, complete or not, the chance is known.
+        """
+        ...
+
+    def against_law(self, law: Any, planner: Planner, t: int) -> Plan | None:
+        """Return the plan to play instead of any plan of a law, or None."""
+        ...
+
+    def against_plan(self, plan: Policy) -> Plan | None:
+        """Return the plan to play instead of another one, or None."""
+        ...
+
+
+class MakeReference(Protocol):
+    """Makes a reference for an agent with an estimator, the constants of veto and floor, and a seed."""
+
+    def __call__(self, problem: Problem, estimator: Any, *, threshold: float, floor: float, seed: int) -> Reference:
+        """Return it."""
+        ...
+
+
+class Leaves(Protocol):
+    """How leaf completion looks at the plans of one kind of problem.
+
+    Attributes
+    ----------
+    parameters : float
+        K: how many numbers a law has; floor and cap grow with its third root.
+    floor, safe_floor, threshold : float
+        Constants of the floor, without safeguards and with, and of the veto, unless others are given.
+    surest : float
+        The largest probability of a coin.
+    """
+
+    parameters: float
+    floor: float
+    safe_floor: float
+    threshold: float
+    surest: float
+    reference: MakeReference
+
+    def look(self, estimator: Any, planner: Planner, rng: np.random.Generator, t: int) -> Stops:
+        """Return the plan to play after t subjects, and where it stops."""
+        ...
+
+    def completion(self, stops: Stops, chances: FloatArray, lowest: float) -> Completion:
+        """Return with which probability subjects are completed: `chances` (leaves,), and `lowest` at other leaves."""
+        ...
+
+    def within(self, allowed: float, left: int) -> tuple[int, float]:
+        """Return length and largest coin of a block of `left` subjects that may complete `allowed` beyond the floor."""
+        ...

@@ -1,0 +1,190 @@
+"""What policies do to a stream of subjects, and lose to the best plan, for each kind of problem.
+
+* *Pseudo-regret* is what is lost in expectation, the sum over subjects of v* − v(π^(t)).
+* *Realised regret* sums, over the stream, what the clairvoyant's plan earned on each subject minus what the agent
+  earned on the same one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from proband.distributions import Discrete, Gaussian
+from proband.planners import evaluate, plan
+from proband.planners.evaluation import expected_rewards
+from proband.policies import FixedSet, ProjectionDecider, branches, follow
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray, Kind, Policy, Records
+
+
+class Treatment(ABC):
+    """The subjects of a stream, and what becomes of them.
+
+    Parameters
+    ----------
+    problem : Problem
+    law : Discrete or Gaussian
+    stream : ndarray of shape (T, ...)
+        The subjects, as :func:`proband.simulation.simulate` takes them.
+    rng : numpy.random.Generator
+        Tosses the coins.
+    """
+
+    most: int = 2**62
+    """So many subjects are treated at a time, at most."""
+
+    def __init__(self, problem: Problem, law: Any, stream: Any, rng: np.random.Generator) -> None:
+        self.problem, self.law, self.rng = problem, law, rng
+        self.stream: Any = np.asarray(stream, dtype=np.float64)
+
+    @staticmethod
+    def draw(law: Any, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
+        """Draw a stream of n subjects: their measurements."""
+        return np.asarray(law.sample(rng, n))
+
+    @abstractmethod
+    def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
+        """Let some subjects meet a policy.
+
+        Returns
+        -------
+        figures : FloatArray of shape (4,)
+            Pseudo-regret, realised regret, cost and tests, summed over these subjects.
+        records : Records
+            What was seen of them.
+        """
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What a policy does to each support row: one entry for each way the coin may fall."""
+
+    chances: list[FloatArray]
+    states: list[FloatArray]
+    rewards: list[FloatArray]
+    costs: list[FloatArray]
+    tests: list[FloatArray]
+
+    @property
+    def value(self) -> FloatArray:
+        """Expected total reward of each row."""
+        return np.asarray(sum(q * r for q, r in zip(self.chances, self.rewards, strict=True)))
+
+
+class ListedTreatment(Treatment):
+    """Subjects are rows of a discrete law's support.
+
+    What a policy does to a subject depends on its outcome vector (and its coin) only. So it is a table over the
+    support, one row for each outcome vector, and the counts of these vectors in the stream: a million subjects cost as
+    much as the plans that they need. Pseudo-regret is exact.
+    """
+
+    law: Discrete
+
+    def __init__(self, problem: Problem, law: Discrete, stream: Any, rng: np.random.Generator) -> None:
+        super().__init__(problem, law, stream, rng)
+        self.stream = np.asarray(stream, dtype=np.int64)
+        self._best = self._table(plan(problem, law))
+        self._last: tuple[Policy | None, _Table] = (None, self._best)
+
+    @staticmethod
+    def draw(law: Discrete, rng: np.random.Generator, n: int) -> IntArray:
+        """Draw a stream of n subjects: rows of the support."""
+        return law.draw(rng, n)
+
+    def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
+        """Let some subjects meet a policy."""
+        if policy is not self._last[0]:
+            self._last = (policy, self._table(policy))
+        table, best = self._last[1], self._best
+        counts = np.bincount(self.stream[start:stop], minlength=len(self.law))
+        thrown = [counts]
+        if len(table.chances) > 1:
+            fell = self.rng.binomial(counts, table.chances[1])
+            thrown = [counts - fell, fell]
+        pseudo = (stop - start) * float(self.law.probabilities @ (best.value - table.value))
+        earned, cost, tests = (
+            sum(float(n @ each) for n, each in zip(thrown, figures, strict=True))
+            for figures in (table.rewards, table.costs, table.tests)
+        )
+        seen = [(states[n > 0], n[n > 0]) for states, n in zip(table.states, thrown, strict=True)]
+        records = Records(np.vstack([states for states, _ in seen]), np.concatenate([n for _, n in seen]))
+        return np.array([pseudo, float(counts @ best.value) - earned, cost, tests]), records
+
+    def _table(self, policy: Policy) -> _Table:
+        table, support = _Table([], [], [], [], []), self.law.support
+        for chance, episodes in branches(self.problem, policy, support):
+            table.chances.append(chance)
+            table.states.append(episodes.states)
+            table.rewards.append(self.problem.realised(support, episodes.actions) - episodes.costs)
+            table.costs.append(episodes.costs)
+            table.tests.append(episodes.tests.astype(np.float64))
+        return table
+
+
+class MeasuredTreatment(Treatment):
+    """Subjects are rows of measurements, and the best plan treats the same ones beside the agent.
+
+    Pseudo-regret counts what a decision brings by its expectation given all that was seen of the subject: the sum of
+    the differences has the right expectation, and the noise of what the tests show only, on subjects that both treat
+    differently.
+    """
+
+    law: Gaussian
+    most = 2**16  # it bounds memory
+
+    def __init__(self, problem: Problem, law: Gaussian, stream: Any, rng: np.random.Generator) -> None:
+        super().__init__(problem, law, stream, rng)
+        self._best, self._decider = plan(problem, law), ProjectionDecider(problem, law)
+
+    def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
+        """Let some subjects meet a policy."""
+        rows = self.stream[start:stop]
+        treated = follow(self.problem, policy, rows, coins=self.rng.random(len(rows)))
+        both = follow(self.problem, self._best, rows), treated
+        expected = [expected_rewards(self._decider, each.states, each.actions) - each.costs for each in both]
+        realised = [self.problem.realised(rows, each.actions) - each.costs for each in both]
+        lost = [float((best - own).sum()) for best, own in (expected, realised)]
+        return np.array([*lost, float(treated.costs.sum()), float(treated.tests.sum())]), Records(treated.states)
+
+
+class SetTreatment(Treatment):
+    """Subjects are rounds of measurements, the policy of a round is a set, and its reward is known exactly.
+
+    A round in which S is measured loses f(S*) − f(S), f(S) = λ·H(S) − costs, whatever it shows; pseudo-regret and
+    realised regret are the same.
+    """
+
+    law: Gaussian
+
+    def __init__(self, problem: Problem, law: Gaussian, stream: Any, rng: np.random.Generator) -> None:
+        super().__init__(problem, law, stream, rng)
+        self._best = plan(problem, law).value
+        self._figures: dict[tuple[int, ...], FloatArray] = {}
+
+    def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
+        """Let some rounds measure a set."""
+        rows = self.stream[start:stop]
+        if isinstance(policy, FixedSet):
+            chosen = tuple(sorted(policy.order))
+        else:
+            chosen = tuple(np.flatnonzero(~np.isnan(follow(self.problem, policy, rows[:1]).states[0])).tolist())
+        if chosen not in self._figures:
+            found = evaluate(self.problem, self.law, policy)
+            self._figures[chosen] = np.array(
+                [self._best - found.value, self._best - found.value, found.cost, found.tests]
+            )
+        seen = np.full(rows.shape, np.nan)
+        seen[:, chosen] = rows[:, chosen]
+        return len(rows) * self._figures[chosen], Records(seen)
+
+
+TREATMENTS: dict[Kind, type[Treatment]] = {
+    Kind.LISTED: ListedTreatment,
+    Kind.SCORES: MeasuredTreatment,
+    Kind.SETS: SetTreatment,
+}
