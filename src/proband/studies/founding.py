@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from proband.agents import Agent, Setting, build_agent, default_agent
-from proband.errors import StudyError
+from proband.agents import AGENTS, Agent, Setting, build_agent, checked_agent, default_agent
+from proband.errors import StudyError, UnknownNameError
 from proband.problem import Problem
 from proband.studies import checks
 from proband.studies.events import FORMAT
@@ -34,6 +34,7 @@ def founding_of(
 ) -> dict[str, Any]:
     """Return the data of the event that creates a study, after checking that its agent can be made."""
     chosen = default_agent(problem) if agent is None else agent
+    checked_agent(chosen)
     founding = {
         "format": FORMAT,
         "name": checks.text("the name of the study", problem.name if name is None else name),
@@ -50,8 +51,14 @@ def founding_of(
 
 def make_agent(problem: Problem, founding: Mapping[str, Any]) -> Agent:
     """Return a new agent of a study, always the same one."""
+    name = founding["agent"]
+    if name not in AGENTS and ":" not in name:
+        raise UnknownNameError(
+            f"the study's agent is {name!r}; this version has {', '.join(AGENTS)}; install a newer proband, or the "
+            "package of the agent"
+        )
     return build_agent(
-        founding["agent"],
+        name,
         Setting(
             problem,
             horizon=founding["horizon"],
