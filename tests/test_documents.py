@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from proband import Problem, problem_files
+from proband import Problem
 from proband.cli import main
 from proband.instances import PACKAGED, packaged_problem
 
@@ -82,9 +82,7 @@ def test_every_field_of_a_problem_file_is_documented(name: str) -> None:
         inner = (value for key, value in content.items() if key not in free)
         return set(content) | set().union(*map(keys, inner))
 
-    problem = packaged_problem(name)
-    fields = problem_files.Fields(problem.tests, problem.decisions, problem.reward, problem.name, problem.unit)
-    for key in keys(problem_files.to_dict(fields)):
+    for key in keys(packaged_problem(name).to_dict()):
         assert f"| `{key}` |" in PROBLEM_FILES
     assert f"| `{name}` |" in PROBLEM_FILES
 

@@ -1,40 +1,114 @@
-"""A compiled function without wrappers kills the interpreter when Python calls it: nobody may."""
+"""Compiled functions: who may call them, and the word to whoever waits for them."""
 
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import proband
 
-ROOT = Path(proband.__file__).parent
-COMPILED = {"inner", "kernel", "njit", "jit"}
+SOURCE = Path(proband.__file__).parent
+ROOT = SOURCE.parents[1]
+FILES = [path for folder in (SOURCE, ROOT / "tests", ROOT / "benchmarks") for path in sorted(folder.rglob("*.py"))]
 
 
-def decorators(function: ast.FunctionDef) -> set[str]:
-    found = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
-    return {each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in found}
+def module_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent if path.is_relative_to(SOURCE) else ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def test_inner_kernels_are_called_by_kernels_alone() -> None:
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
-    module = {path: ".".join(path.with_suffix("").relative_to(ROOT.parent).parts) for path in trees}
-    inner = {
-        (module[path], node.name)
-        for path, tree in trees.items()
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef) and "inner" in decorators(node)
-    }
-    assert len(inner) > 20
-    for path, tree in trees.items():
-        imports = [(node, alias) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
-        named = {name: (where, name) for where, name in inner if where == module[path]}
-        named |= {alias.asname or alias.name: (node.module or "", alias.name) for node, alias in imports}
-        for statement in tree.body:
-            if isinstance(statement, ast.FunctionDef) and decorators(statement) & COMPILED:
-                continue
-            for node in ast.walk(statement):
-                used = named.get(node.id) if isinstance(node, ast.Name) else None
-                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in named:
-                    used = (".".join(named[node.value.id]), node.attr)
-                assert used not in inner, f"{path}: {used} has no wrapper and is used outside of kernels"
+def decorated(node: ast.AST, *names: str) -> bool:
+    """Whether a function is made by one of these decorators, with options or without."""
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    bare = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
+    return any(isinstance(d, ast.Name) and d.id in names for d in bare)
+
+
+Inner = set[tuple[str, str]]
+"""Modules and names of functions that only kernels call."""
+
+
+def from_python(tree: ast.Module, module: str, inner: Inner) -> Iterator[str]:
+    """Names of inner functions that a module uses outside compiled functions, its imports apart."""
+    known = {name: name for owner, name in inner if owner == module}
+    modules = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (node.module, alias.name) in inner:
+                    known[alias.asname or alias.name] = alias.name
+                modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    yield from uses(tree, known, modules, inner)
+
+
+def uses(node: ast.AST, known: dict[str, str], modules: dict[str, str], inner: Inner) -> Iterator[str]:
+    if decorated(node, "inner", "kernel"):
+        return
+    if isinstance(node, ast.Attribute) and node.attr == "py_func":  # the function as it was before
+        return
+    if isinstance(node, ast.Name) and node.id in known:
+        yield known[node.id]
+    owner = modules.get(getattr(getattr(node, "value", None), "id", ""))
+    if isinstance(node, ast.Attribute) and (owner, node.attr) in inner:
+        yield node.attr
+    for child in ast.iter_child_nodes(node):
+        yield from uses(child, known, modules, inner)
+
+
+def test_inner_kernels_are_called_by_kernels_only() -> None:
+    """Python dies when it calls one: they are compiled without the wrapper that takes its arguments."""
+    trees = {module_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    inner = {(module, node.name) for module, tree in trees.items() for node in tree.body if decorated(node, "inner")}
+    assert len(inner) > 50
+    assert {module: found for module, tree in trees.items() if (found := [*from_python(tree, module, inner)])} == {}
+
+
+SCRIPT = """
+import sys
+from proband import compiling
+
+compiling.SUBJECTS["__main__"] = ("the try", "a second")
+
+@compiling.inner
+def twice(x):
+    return 2 * x
+
+@compiling.kernel(fastmath=compiling.FINITE)
+def four_times(x):
+    return twice(twice(x)) + compiling.popcount(x)
+
+print(four_times(12))
+"""
+
+
+def run(tmp_path: Path, before: str = "") -> tuple[str, str]:
+    script = tmp_path / "script.py"
+    script.write_text(before + SCRIPT)
+    result = subprocess.run(
+        [sys.executable, script], env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}, check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    return result.stdout, result.stderr
+
+
+def test_who_waits_for_a_compiler_is_told_so_once_on_a_machine(tmp_path: Path) -> None:
+    assert run(tmp_path) == ("50\n", "compiling the try, once on this machine: a second\n")
+    assert run(tmp_path) == ("50\n", "")
+
+
+def test_logging_silences_it(tmp_path: Path) -> None:
+    quiet = "import logging; logging.getLogger('proband').setLevel(logging.ERROR)\n"
+    assert run(tmp_path, quiet) == ("50\n", "")
+
+
+def test_every_subject_is_a_place_of_kernels() -> None:
+    from proband.compiling import SUBJECTS
+
+    modules = [module_of(path) for path in FILES]
+    for place in SUBJECTS:
+        assert any(module.startswith(place) for module in modules), place

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strict_json import strict
 
-from proband import Problem, Test, problem_files
+from proband import Problem, Test
 from proband.errors import ProblemError, ProblemFileError
 from proband.instances import INSTANCES
-from proband.problem_files.rewards import _WRITERS
+from proband.rewards import REWARDS as KINDS
 from proband.rewards import Entropy, Match, Piece, Projection, Score, Table, Unstated
 from proband.testing import random_problem
 from proband.texts import escaped
@@ -427,7 +427,7 @@ def test_a_dictionary_with_a_list_for_a_table(key: str) -> None:
         "reward": {"kind": "table", "targets": ["a"], "utilities": [entry]},
     }
     with pytest.raises(ProblemFileError, match=rf"reward\.utilities\[0\]\.{key}: it is \[\]"):
-        problem_files.from_dict(content)
+        Problem.from_dict(content)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -547,7 +547,7 @@ REWARDS = {
 
 def test_every_kind_of_reward_is_tried() -> None:
     assert set(REWARDS) == {problem.to_dict()["reward"]["kind"] for problem in REWARDS.values()}
-    assert {type(problem.reward) for problem in REWARDS.values()} == set(_WRITERS)
+    assert {type(problem.reward) for problem in REWARDS.values()} == set(KINDS.values())
 
 
 @pytest.mark.parametrize("name", [*REWARDS, *INSTANCES])
@@ -578,7 +578,7 @@ def test_a_structure_with_infinite_limits_is_still_read() -> None:
 
 def test_a_source_begins_messages_about_dictionaries() -> None:
     with pytest.raises(ProblemFileError, match=r"^here: schema: "):
-        problem_files.from_dict({}, source="here")
+        Problem.from_dict({}, source="here")
 
 
 ODD_NAMES = [
@@ -703,8 +703,7 @@ def test_random_problems_round_trip(kind: str, tmp_path: Path, rng: np.random.Ge
         problem = random_problem(rng, kind=kind)
         problem.save(tmp_path / "problem.toml")
         assert Problem.load(tmp_path / "problem.toml") == problem
-        fields = problem_files.Fields(problem.tests, problem.decisions, problem.reward, problem.name, problem.unit)
-        assert problem_files.from_dict(problem_files.to_dict(fields)) == fields
+        assert Problem.from_dict(problem.to_dict()) == problem
 
 
 @given(
@@ -726,7 +725,7 @@ def test_no_structure_crashes_the_reader(content: object) -> None:
         if not isinstance(given_content, dict):
             continue
         try:
-            problem_files.from_dict(given_content)
+            Problem.from_dict(given_content)
         except ProblemFileError:
             continue
 
@@ -739,7 +738,7 @@ def test_dots_within_texts_and_short_keys_are_no_harm(tmp_path: Path) -> None:
 
 def test_a_problem_that_is_no_table() -> None:
     with pytest.raises(ProblemFileError, match=r"here: it is \[1\]; a problem is a table of fields"):
-        problem_files.from_dict([1], source="here")  # type: ignore[arg-type]
+        Problem.from_dict([1], source="here")  # type: ignore[arg-type]
 
 
 def test_a_file_that_is_too_large_is_neither_read_nor_written(tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from proband.piecewise import PiecewiseLinear
-from proband.piecewise_plane import PiecewisePlane
+from proband.piecewise import PiecewiseLinear, PiecewisePlane
 from proband.planners.gaussian import Line
 from proband.planners.gaussian.plane import Plane
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from benchmarks.studies.synthetic import write_log
 from proband.instances import INSTANCES
 from proband.studies import Study, folded
-from proband.studies.exchange import read_entries, verify
-from proband.studies.founding import make_agent
-from proband.studies.replay import agent_at
+from proband.studies.events.created import make_agent
+from proband.studies.exchange.exports import verify
+from proband.studies.learning.replay import agent_at
+from proband.studies.log.fold import read_entries
 from proband.studies.stores import open_store
 
 
@@ -30,7 +31,7 @@ def measure(events, folder, tell=print):
     ledger = timed("fold all events", lambda: folded(read_entries(store, "bolts")))
     timed(
         "teach the agent all subjects",
-        lambda: agent_at(ledger, lambda: make_agent(ledger.problem, ledger.founding), ledger.position),
+        lambda: agent_at(ledger, lambda: make_agent(ledger.problem, ledger.creation), ledger.position),
     )
     timed("verify the chain", lambda: verify(read_entries(store, "bolts")))
     study = timed("open without a snapshot", lambda: Study.open("bolts", store=store, replan="never"))

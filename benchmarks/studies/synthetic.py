@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 
-from proband.studies import acting
-from proband.studies.coins import coin
-from proband.studies.events import NO_HASH, Event, as_time, seal
-from proband.studies.founding import founding_of, make_agent
+from proband.studies.events import created
+from proband.studies.events.arrived import coin
+from proband.studies.learning import acting
+from proband.studies.ledger.chain import NO_HASH, Event, as_time, seal
 from proband.vocabulary import Records
 
 BEGAN = 1_700_000_000.0
@@ -46,9 +46,9 @@ class Writer:
 def write_log(store, instance, events, *, agent="safe-leaf-completion", seed=0, name="bolts"):
     """Write about `events` events; return the number of subjects."""
     problem, rng = instance.problem, np.random.default_rng(seed)
-    founding = founding_of(problem, name=name, agent=agent, seed=seed, horizon=None, created=as_time(BEGAN))
-    writer, learner, subjects = Writer(store, name), make_agent(problem, founding), 0
-    writer.write("created", None, founding)
+    data = created.draft(problem, name=name, agent=agent, seed=seed, horizon=None, created=as_time(BEGAN))
+    writer, learner, subjects = Writer(store, name), created.make_agent(problem, data), 0
+    writer.write("created", None, data)
     position = writer.number
     while writer.number < events:
         policy, n = learner.policy(), min(learner.commitment, 5_000)

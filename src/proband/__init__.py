@@ -14,11 +14,18 @@ Examples
 ('visual', 0.8)
 """
 
-from proband.distributions import Discrete, Gaussian
-from proband.planners import Evaluation, Plan, evaluate, plan
-from proband.problem import Problem
-from proband.studies import Study
-from proband.vocabulary import Records, Test
+from typing import TYPE_CHECKING
+
+from proband.lazy import attributes
+
+if TYPE_CHECKING:
+    from proband.distributions import Discrete, Gaussian
+    from proband.planners import Evaluation, Plan, evaluate, plan
+    from proband.problem import Problem
+    from proband.studies import Study
+    from proband.vocabulary import Records, Test
+else:
+    __getattr__, __dir__ = attributes(__name__)
 
 __version__ = "0.1.0"
 

@@ -30,12 +30,25 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import event
 from numba.extending import intrinsic
 
-__all__ = ["CONTRACTING", "FINITE", "SUMMING", "bits_of", "inner", "kernel", "number_of", "popcount", "trailing_zeros"]
+__all__ = [
+    "CONTRACTING",
+    "FINITE",
+    "SUMMING",
+    "ZERO",
+    "bits_of",
+    "compiled",
+    "inner",
+    "kernel",
+    "number_of",
+    "popcount",
+    "trailing_zeros",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,6 +61,10 @@ SUMMING = frozenset({"reassoc", "contract", "nsz"})
 
 CONTRACTING = frozenset({"contract"})
 """``fastmath`` of polynomials: a product and a sum may become one instruction."""
+
+ZERO: int = cast(int, np.int64(0))
+"""0, to begin a count that is handed on: a plain 0 has a type of its own, for which all that takes it would be compiled
+once more."""
 
 SUBJECTS = {
     "proband.agents": ("the kernels of agents", "a few seconds"),
@@ -131,11 +148,14 @@ class _Notice(event.Listener):
 
     def __init__(self) -> None:
         self.depth = 0
+        self.compiled = 0
         self.said: set[str] = set()
 
     def on_start(self, event: Any) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        self.compiled += module.startswith("proband.")
         # What a kernel calls is compiled within it, and belongs to its subject.
-        place = _place(event.data["dispatcher"].py_func.__module__) if self.depth == 0 else None
+        place = _place(module) if self.depth == 0 else None
         if place is not None and place not in self.said:
             self.said.add(place)
             logging.getLogger(__name__).warning("compiling %s, once on this machine: %s", *SUBJECTS[place])
@@ -149,4 +169,10 @@ def _place(module: str) -> str | None:
     return max((place for place in SUBJECTS if module.startswith(place)), key=len, default=None)
 
 
-cast(Any, event.register)("numba:compile", _Notice())
+NOTICE = _Notice()
+cast(Any, event.register)("numba:compile", NOTICE)
+
+
+def compiled() -> int:
+    """Return how many kernels this process had to compile so far; those that were found on disk do not count."""
+    return NOTICE.compiled

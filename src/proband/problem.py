@@ -33,7 +33,9 @@ from numpy.typing import ArrayLike
 
 from proband import problem_files
 from proband.errors import ProblemError, StateError, UnknownNameError
+from proband.prices import Prices
 from proband.rewards import Function, RewardFunction
+from proband.rewards.files import reward_to_dict
 from proband.texts import check_plain
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Reward, Test, as_states, outcome_rows
 
@@ -82,16 +84,16 @@ class Problem:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a problem file (TOML); see ``docs/problem-files.md`` for the schema."""
-        return cls._of(problem_files.read(path))
+        return cls.from_dict(problem_files.read(path), source=str(path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a problem file (TOML) that loads back to an equal problem."""
-        problem_files.write(path, self._fields())
+        problem_files.write(path, self.to_dict())
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], *, source: str = "problem") -> Self:
         """Build a problem from the structure of a problem file; `source` begins every message."""
-        return cls._of(problem_files.from_dict(content, source=source))
+        return cls(**problem_files.arguments(content, source=source))
 
     def to_dict(self, *, unstated: bool = False) -> dict[str, Any]:
         """Return the structure of a problem file as JSON values; None stands for a limit that is not there.
@@ -109,14 +111,14 @@ class Problem:
         >>> problem.to_dict()["reward"], Problem.from_dict(problem.to_dict()) == problem
         ({'kind': 'entropy', 'scale': 2.0}, True)
         """
-        return problem_files.to_dict(self._fields(), unstated=unstated)
-
-    def _fields(self) -> problem_files.Fields:
-        return problem_files.Fields(self.tests, self.decisions, self.reward, name=self.name, unit=self.unit)
-
-    @classmethod
-    def _of(cls, fields: problem_files.Fields) -> Self:
-        return cls(fields.tests, fields.decisions, fields.reward, name=fields.name, unit=fields.unit)
+        return {
+            "schema": problem_files.SCHEMA,
+            "name": self.name,
+            "unit": self.unit,
+            **({"decisions": list(self.decisions)} if self.decisions else {}),
+            "tests": [problem_files.test_to_dict(test) for test in self.tests],
+            "reward": reward_to_dict(self.reward, self.tests, self.decisions, unstated=unstated),
+        }
 
     @property
     def d(self) -> int:
@@ -130,8 +132,11 @@ class Problem:
 
     @property
     def kind(self) -> Kind:
-        """Listed outcomes, scores of measured ones, or sets of measurements."""
-        return self.reward.kind
+        """Listed outcomes, scores of measured ones, or sets of measurements.
+
+        Any function of measurements is of scores, though only a projection can be planned.
+        """
+        return Kind.SCORES if self.measured and self.reward.kind is Kind.LISTED else self.reward.kind
 
     @cached_property
     def measured(self) -> bool:
@@ -159,17 +164,15 @@ class Problem:
         return np.array([i for i, test in enumerate(self.tests) if test.operable], dtype=np.int64)
 
     @cached_property
-    def cheapest_order(self) -> IntArray:
-        """The tests that can be chosen, in an order in which any set of them costs least.
+    def prices(self) -> Prices:
+        """What the tests cost, one by one and as sets."""
+        return Prices.of_tests(self.tests)
 
-        What opens a group for the least premium over its group price comes first of its group; groups keep the places
-        that their tests have in the problem.
-        """
-        order = self.operable.copy()
-        for group in {test.group for test in self.tests} - {None}:
-            members = np.array([self.tests[i].group == group for i in order], dtype=np.bool_)
-            order[members] = sorted(order[members], key=self._premium)
-        return order
+    @cached_property
+    def cheapest_order(self) -> IntArray:
+        """The tests that can be chosen, in an order in which any set of them costs least."""
+        order = self.prices.cheapest_order
+        return order[np.isin(order, self.operable)]
 
     @cached_property
     def all_available(self) -> bool:
@@ -196,12 +199,8 @@ class Problem:
         A test of a group costs its `group_cost` where another *run* test of the group is known; tests known on
         arrival cost nothing; tests that cannot be chosen cost infinity.
         """
-        done = ~np.isnan(self.states(states))
-        costs = np.tile([test.cost if test.available else np.inf for test in self.tests], (len(done), 1))
-        for i, test in enumerate(self.tests):
-            peers = self.peers(i)
-            if test.group_cost is not None and test.available and len(peers):
-                costs[:, i] = np.where(done[:, peers].any(axis=1), test.group_cost, test.cost)
+        costs = self.prices.after(~np.isnan(self.states(states)))
+        costs[:, [not test.available for test in self.tests]] = np.inf
         return costs
 
     def cost_of_the_rest(self, states: ArrayLike) -> FloatArray:
@@ -216,13 +215,7 @@ class Problem:
 
     def peers(self, test: int) -> IntArray:
         """Return the other tests whose being run lowers the price of `test`."""
-        group = self.tests[test].group
-        return np.array([j for j in self.operable if j != test and group and self.tests[j].group == group], dtype=int)
-
-    def _premium(self, test: int) -> float:
-        """Return what a test costs more than with its group open."""
-        price = self.tests[test]
-        return 0.0 if price.group_cost is None else price.cost - price.group_cost
+        return np.flatnonzero(self.prices.peers[test])
 
     def payoff(self, rows: FloatArray) -> FloatArray:
         """Return the reward's columns for complete rows, shape (n, columns)."""

@@ -14,7 +14,7 @@ x                         outcome vector: a row of d floats, each the index of a
 s, NA                     state: an outcome vector with NaN where a test was not run
 A = [d] ∪ Y               action: an integer, 0 ... d-1 a test, d ... a decision
 y, Y, f                   decision, :attr:`Problem.decisions`, :class:`Reward`
-P, P̂, size of P          :class:`Distribution`, its estimate, the size of its support
+P, P̂, size of P          :class:`~proband.distributions.Distribution`, its estimate, the size of its support
 π                         :class:`Policy`
 v(s), Q(s, i)             value of a state, value of running test i in it
 T, R_T                    horizon, cumulative regret
@@ -409,28 +409,6 @@ class Reward(Protocol):
         self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
     ) -> FloatArray:
         """Return f(x, y) for each row and the decision chosen for it (numbered from 0), shape (n,)."""
-        ...
-
-
-@runtime_checkable
-class Distribution(Protocol):
-    """A law of the outcome vector x: sample it, condition it on a state."""
-
-    @property
-    def d(self) -> int:
-        """Number of tests."""
-        ...
-
-    def sample(self, rng: np.random.Generator, n: int) -> FloatArray:
-        """Draw n outcome vectors, shape (n, d)."""
-        ...
-
-    def condition(self, state: ArrayLike) -> Distribution:
-        """Return the posterior given the known entries of a state."""
-        ...
-
-    def entropy(self) -> float:
-        """Return the entropy in nats."""
         ...
 
 

@@ -305,7 +305,7 @@ def test_told_is_untold(name: str, ahead: float) -> None:
     """A study tells every chance, a simulation none: both have the same agent, bit for bit, the cap included."""
     instance = INSTANCES[name]
     told, untold = (
-        treat(SafeLeafCompletion(instance.problem, seed=1, draws=4, ahead=ahead), instance, 4000, told=each)
+        treat(SafeLeafCompletion(instance.problem, seed=1, draws=4, ahead=ahead), instance, 1500, told=each)
         for each in (True, False)
     )
     assert (told.completed, told.t, told.left) == (untold.completed, untold.t, untold.left)
@@ -319,7 +319,7 @@ def test_the_cap_holds_for_subjects_that_are_told(name: str, at_once: int) -> No
     """Coins of probability (nearly) 1 are usual in early blocks, and each of them counts."""
     instance = INSTANCES[name]
     agent = SafeLeafCompletion(instance.problem, seed=1, draws=4, ahead=1e9)
-    treat(agent, instance, 20_000, told=True, at_once=at_once)
+    treat(agent, instance, 6_000, told=True, at_once=at_once)
     close(agent)
     cap = instance.problem.size ** (1 / 3) * agent.t ** (2 / 3)
     assert 0.3 * cap < agent.completed <= cap + at_once

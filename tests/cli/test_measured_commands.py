@@ -69,7 +69,7 @@ class TestPlan:
             (("plan", "bolts-measured", "--tree", "text"), 2, "no tree of outcomes"),
             (("plan", "bolts", "--plot", "x.png"), 2, "use --tree"),
             (("plan", "bolts-measured", "--tolerance", "-1"), 2, "tolerance is -1"),
-            (("plan", "bolts-measured", "--method", "dense"), 2, "gaussian, subset"),
+            (("plan", "bolts-measured", "--method", "dense"), 2, "measured outcomes and scores are gaussian;"),
             (("plan", "bolts-measured", "--plot", "x.xls"), 2, "figures end in"),
             (("plan", "bolts-measured.toml"), 2, "needs one"),
             (

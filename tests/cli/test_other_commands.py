@@ -6,8 +6,10 @@ import subprocess
 import sys
 from importlib.metadata import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import proband
@@ -105,10 +107,19 @@ def test_the_demo_writes_where_it_is_told(run) -> None:
 
 class TestMain:
     def test_help_shows_examples_for_every_command(self) -> None:
-        for command in app.registered_commands:
-            result = CliRunner().invoke(app, [str(command.name), "--help"])
+        commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+        for name in [name for name, command in commands.items() if not hasattr(command, "commands")]:
+            result = CliRunner().invoke(app, [name, "--help"])
             assert result.exit_code == 0
-            assert f"$ proband {command.name}" in result.output
+            assert f"$ proband {name}" in result.output
+
+    @pytest.mark.parametrize("group", [(), ("study",), ("experiment",)])
+    def test_a_group_lists_its_commands_as_they_describe_themselves(self, group: tuple[str, ...]) -> None:
+        found: Any = typer.main.get_command(app)
+        for name in group:
+            found = found.commands[name]
+        said = {name: str(command.help).split("\n")[0] for name, command in found.commands.items()}
+        assert {name: line for name, (_, line) in found.lines.items()} == said
 
     def test_version(self) -> None:
         result = CliRunner().invoke(app, ["--version"])
@@ -148,7 +159,8 @@ def test_the_installed_program_from_end_to_end(tmp_path: Path) -> None:
         ("evaluate", "bolts", "policy.json"),
     ):
         result = program(*arguments)
-        assert (result.returncode, result.stderr) == (0, ""), arguments
+        said = [line for line in result.stderr.splitlines() if not line.startswith("compiling ")]  # once on a machine
+        assert (result.returncode, said) == (0, []), arguments
     assert {path.name for path in tmp_path.iterdir()} == {
         "bolts.toml",
         "bolts-records.csv",

@@ -25,7 +25,7 @@ from tests.crash.writers import AGENTS, PROBLEM, Notes
 from tests.postgres import Server, running_server
 
 from proband.studies import Study
-from proband.studies.events import Event
+from proband.studies.ledger.chain import Event
 
 KILLS_OF_A_LOG = 25
 SECONDS_TO_WRITE = 3.0

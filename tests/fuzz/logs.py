@@ -18,7 +18,7 @@ from tests.fuzz.seeds import scratch, written
 from tests.studies.crowd import PROBLEMS, Clock, Crowd
 
 from proband.studies import Study, import_study
-from proband.studies.events import as_time
+from proband.studies.ledger.chain import as_time
 from proband.studies.stores import MemoryStore, SQLiteStore
 
 

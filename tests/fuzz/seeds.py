@@ -16,7 +16,7 @@ from tests.studies.crowd import PROBLEMS
 
 from proband import Discrete, Gaussian, plan
 from proband.instances import INSTANCES, PACKAGED, problem_text
-from proband.planners.files import save_plan
+from proband.planners.files import save_policy
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def gaussian_policies() -> list[bytes]:
     seeds = []
     for law in (Gaussian([0.0, 0.1], [[1.0, 0.3], [0.3, 2.0]]), Gaussian([1.0, -1.0], [[0.5, 0.0], [0.0, 0.1]])):
         found: Any = plan(PROBLEMS["rods"](), law)
-        seeds.append(written(lambda path, found=found: save_plan(found, path), ".json"))  # type: ignore[misc]
+        seeds.append(written(lambda path, found=found: save_policy(found, path), ".json"))  # type: ignore[misc]
     return seeds
 
 

@@ -13,6 +13,7 @@ from proband.instances.latent import latent_class_law
 from proband.instances.paper import SHAPE
 from proband.policies import DecideNow, test_everything
 from proband.rewards import Match, Table
+from proband.testing import check_distribution
 from proband.vocabulary import outcome_codes
 
 
@@ -28,6 +29,11 @@ def test_a_named_instance_fits_together(name: str, rng: np.random.Generator) -> 
     else:
         assert instance.distribution.probabilities.sum() == pytest.approx(1)
         assert (instance.distribution.mass(rows) > 0).all()
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_its_law_keeps_the_contract_of_laws(name: str, rng: np.random.Generator) -> None:
+    check_distribution(INSTANCES[name]().distribution, rng)
 
 
 @pytest.mark.parametrize("name", INSTANCES)

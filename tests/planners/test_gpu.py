@@ -114,8 +114,8 @@ def binary(tests: int) -> tuple[Problem, Discrete]:
 def test_a_gpu_is_chosen_where_the_plan_is_worth_it_and_fits(
     tests: int, free: float, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choice, "free_gpu_memory", lambda: free)
-    chosen, _ = choice.choose(*binary(tests), choice.Options(memory_limit=2e9), None)
+    monkeypatch.setattr(gpu, "free_gpu_memory", lambda: free)
+    chosen, _ = choice.by_size(*binary(tests), choice.Options(memory_limit=2e9))
     assert chosen == method
 
 

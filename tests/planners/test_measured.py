@@ -11,12 +11,14 @@ from proband import Gaussian, Problem, Test, evaluate, plan
 from proband.errors import DistributionError, PlanError, PolicyError, StateError
 from proband.instances import bolts, bolts_measured, monitoring_network, paper_entropy, shafts
 from proband.planners import DiscretePlan
-from proband.planners.arrays import prices_of
-from proband.planners.files import holds_plan, load_plan, save_plan
+from proband.planners.files import load_policy, save_policy
 from proband.planners.gaussian.plan import GaussianPlan
-from proband.planners.options import Standing
+from proband.planners.gaussian.planner import plan_gaussian
+from proband.planners.options import Options
+from proband.planners.progress import Progress
 from proband.planners.subset import enumerate_values
-from proband.planners.subset.planner import SubsetPlan
+from proband.planners.subset.plan import SubsetPlan
+from proband.planners.subset.planner import plan_subset
 from proband.policies import DecideNow, FixedSet, follow, test_everything
 from proband.rewards import Entropy
 
@@ -88,10 +90,9 @@ def test_a_test_known_on_arrival_comes_first() -> None:
 
 def test_a_plan_survives_its_file(bolt_plan: GaussianPlan, tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
-    save_plan(bolt_plan, path)
-    assert holds_plan(path)
+    save_policy(bolt_plan, path)
     assert strict(path.read_text())["problem"]["reward"]["pieces"][1]["when"] == {"strength": [None, 800.0]}
-    again = load_plan(path)
+    again = load_policy(path)
     assert again.value == bolt_plan.value
     states = bolt_plan.distribution.sample(np.random.default_rng(0), 300)
     states[np.random.default_rng(1).random(states.shape) < 0.6] = NAN
@@ -113,20 +114,20 @@ def test_a_plan_survives_its_file(bolt_plan: GaussianPlan, tmp_path: Path) -> No
 )
 def test_broken_files(bolt_plan: GaussianPlan, tmp_path: Path, change: dict[str, object], fragment: str) -> None:
     path = tmp_path / "policy.json"
-    save_plan(bolt_plan, path)
+    save_policy(bolt_plan, path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(PolicyError) as caught:
-        load_plan(path)
+        load_policy(path)
     assert fragment in str(caught.value)
 
 
 def test_a_file_with_infinite_limits_is_still_read(bolt_plan: GaussianPlan, tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
-    save_plan(bolt_plan, path)
+    save_policy(bolt_plan, path)
     text = path.read_text()
     path.write_text(text.replace("null,\n       800.0", "-Infinity,\n       800.0"))
     assert path.read_text() != text
-    assert load_plan(path).problem == bolt_plan.problem
+    assert load_policy(path).problem == bolt_plan.problem
 
 
 @pytest.fixture(scope="module")
@@ -139,9 +140,8 @@ def set_plan() -> SubsetPlan:
 
 def test_a_set_survives_its_file(set_plan: SubsetPlan, tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
-    save_plan(set_plan, path)
-    assert holds_plan(path)
-    again = load_plan(path)
+    save_policy(set_plan, path)
+    again = load_policy(path)
     assert isinstance(again, SubsetPlan)
     assert (again.solution, again.problem) == (set_plan.solution, set_plan.problem)
     state = set_plan.problem.state({"site 4": 1.0})
@@ -162,25 +162,23 @@ def test_a_set_survives_its_file(set_plan: SubsetPlan, tmp_path: Path) -> None:
 )
 def test_broken_files_of_sets(set_plan: SubsetPlan, tmp_path: Path, change: dict[str, object], fragment: str) -> None:
     path = tmp_path / "policy.json"
-    save_plan(set_plan, path)
+    save_policy(set_plan, path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(PolicyError) as caught:
-        load_plan(path)
+        load_policy(path)
     assert fragment in str(caught.value)
 
 
 def test_no_files() -> None:
-    assert not holds_plan("nowhere.json")
     with pytest.raises(PolicyError, match="cannot be read"):
-        load_plan("nowhere.json")
+        load_policy("nowhere.json")
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_best_set_is_that_of_enumeration(seed: int) -> None:
     instance = paper_entropy(np.random.default_rng(seed), d=8)
     best = plan(instance.problem, instance.distribution)
-    prices = prices_of(instance.problem)
-    values = enumerate_values(instance.distribution.covariance, prices.costs, scale=1.0)
+    values = enumerate_values(instance.distribution.covariance, instance.problem.prices.cost, scale=1.0)
     assert best.value == pytest.approx(values.max())
     assert best.evaluation.value == pytest.approx(best.value)
     assert sum(1 << i for i in best.chosen) == int(values.argmax())
@@ -193,7 +191,7 @@ def test_the_best_set_is_that_of_enumeration(seed: int) -> None:
 
 def test_the_search_for_a_set_is_told_of_and_ends_at_the_tolerance(set_plan: SubsetPlan) -> None:
     problem, law = set_plan.problem, set_plan.distribution
-    told: list[Standing] = []
+    told: list[Progress] = []
     best = plan(problem, law, progress=told.append)
     assert (told[-1].value, told[-1].bound) == (pytest.approx(best.value), pytest.approx(best.bound))
     assert best.gap < 1e-9 < plan(problem, law, tolerance=2.0).gap <= 2.0
@@ -227,9 +225,9 @@ def test_mistakes(bolt_plan: GaussianPlan) -> None:
     network = monitoring_network()
     with pytest.raises(PlanError, match="no tree of outcomes"):
         bolt_plan.tree()
-    with pytest.raises(PlanError, match="planners for measured outcomes are gaussian, subset"):
+    with pytest.raises(PlanError, match="planners for measured outcomes and scores are gaussian; choose one"):
         plan(problem, law, method="dense")
-    with pytest.raises(PlanError, match="planners for listed outcomes"):
+    with pytest.raises(PlanError, match="for listed outcomes are dense, gpu, sparse, myopic, lookahead, gain;"):
         plan(bolts().problem, bolts().distribution, method="gaussian")
     with pytest.raises(PlanError, match="planned on the cpu"):
         plan(problem, law, device="gpu")
@@ -237,10 +235,14 @@ def test_mistakes(bolt_plan: GaussianPlan) -> None:
         plan(problem, law, budget=1.0)
     with pytest.raises(PlanError, match="tolerance is 0"):
         plan(problem, law, tolerance=0.0)
-    with pytest.raises(PlanError, match="needs a projection"):
+    with pytest.raises(PlanError, match="method is 'gaussian'; planners for sets of measurements are subset"):
         plan(network.problem, network.distribution, method="gaussian")
-    with pytest.raises(PlanError, match="maximises entropy"):
+    with pytest.raises(PlanError, match="needs a projection"):
+        plan_gaussian(network.problem, network.distribution, Options())
+    with pytest.raises(PlanError, match="method is 'subset'; planners for measured outcomes and scores are gaussian"):
         plan(problem, law, method="subset")
+    with pytest.raises(PlanError, match="maximises entropy"):
+        plan_subset(problem, law, Options())
     with pytest.raises(PlanError, match="weighs entropy against costs"):
         plan(network.problem, network.distribution, max_tests=3)
     with pytest.raises(PlanError, match="needs a projection"):

@@ -10,13 +10,16 @@ import pytest
 from proband import Discrete, Problem, plan
 from proband.errors import MissingExtraError, PlanError
 from proband.planners import PLANNERS
+from proband.planners.options import kinds_of
 from proband.testing import check_planner
+from proband.vocabulary import Kind
 
+LISTED = [name for name in PLANNERS if Kind.LISTED in kinds_of(PLANNERS[name])]
 EXACT = {"dense", "gpu"}
 """Best in every state; the search is best from arrival on (``test_sparse.py``) and has no plan for other states."""
 
 
-@pytest.mark.parametrize("method", PLANNERS)
+@pytest.mark.parametrize("method", LISTED)
 def test_the_kit_on_every_planner(method: str, problem: Problem, law: Discrete) -> None:
     planner = functools.partial(plan, method=method)
     try:
@@ -26,7 +29,7 @@ def test_the_kit_on_every_planner(method: str, problem: Problem, law: Discrete) 
     check_planner(planner, np.random.default_rng(11), instances=25, exact=method in EXACT)
 
 
-@pytest.mark.parametrize("method", PLANNERS)
+@pytest.mark.parametrize("method", LISTED)
 def test_a_plan_knows_how_it_was_made(method: str, problem: Problem, law: Discrete) -> None:
     try:
         made = plan(problem, law, method=method)

@@ -13,10 +13,10 @@ from tests.strict_json import strict
 from proband import Discrete, Plan, Problem, Test, evaluate, plan
 from proband.errors import PolicyError, ProblemError, StateError
 from proband.policies import DecideNow, Node, Tree
-from proband.problem_files.rewards import _KINDS, _WRITERS
-from proband.rewards import Match, Table, Unstated
+from proband.rewards import REWARDS, Match, Table, Unstated
+from proband.rewards.base import BaseReward
 from proband.testing import check_policy, random_distribution, random_problem
-from proband.vocabulary import FloatArray, IntArray, Pooling
+from proband.vocabulary import FloatArray
 
 NAN = float("nan")
 KINDS = ["table", "match", "function"]
@@ -67,21 +67,13 @@ def test_a_policy_file_holds_the_reward_if_it_can(rng: np.random.Generator) -> N
 
 
 @dataclasses.dataclass(frozen=True)
-class Halves:
+class Halves(BaseReward):
     """A reward that problem files learn to hold."""
 
-    pooling = Pooling.SUM
-
-    def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
-        assert decisions
+    name = "halves"
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         return 0.5 + rows[:, :1] * np.arange(len(decisions))
-
-    def realised(
-        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
-    ) -> FloatArray:
-        return np.take_along_axis(self.payoff(tests, decisions, rows), chosen[:, None], axis=1)[:, 0]
 
 
 def test_a_policy_file_holds_every_reward_that_problem_files_hold(
@@ -89,8 +81,7 @@ def test_a_policy_file_holds_every_reward_that_problem_files_hold(
 ) -> None:
     best = plan(Problem(problem.tests, problem.decisions, Halves()), law).tree()
     assert Tree.from_dict(best.to_dict()).problem.reward == Unstated("Halves")
-    monkeypatch.setitem(_WRITERS, Halves, lambda reward, tests, decisions: {"kind": "halves"})
-    monkeypatch.setitem(_KINDS, "halves", ({}, lambda source, entry, tests, decisions: Halves()))
+    monkeypatch.setitem(REWARDS.places, "halves", f"{__name__}:Halves")
     assert Tree.from_dict(best.to_dict()) == best
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from proband.studies.events import FORMAT, NO_HASH, Event, canonical, seal, unseal
-from proband.studies.exchange import KIND
+from proband.studies.exchange.exports import KIND
+from proband.studies.ledger.chain import FORMAT, NO_HASH, Event, canonical, seal, unseal
 from proband.studies.stores import Entry
 
 

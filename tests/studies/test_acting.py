@@ -9,7 +9,7 @@ from tests.studies.crowd import PROBLEMS, law_of
 from proband import Discrete, Problem, Records
 from proband.agents import Setting, build_agent
 from proband.policies import branches, follow
-from proband.studies import acting
+from proband.studies.learning import acting
 from proband.vocabulary import FloatArray, Policy
 
 
@@ -73,7 +73,7 @@ def test_on_the_path_the_order_of_the_tests_does_not_matter(agent: str) -> None:
 def test_off_the_path_all_that_is_known_is_used() -> None:
     problem = PROBLEMS["bolts"]()
     policy, _ = learned(problem, "safe-leaf-completion")
-    plan = acting.base(policy)
+    plan = acting.plan_of(policy)
     for known in ({"ultrasonic": "crack"}, {"ultrasonic": "ok"}, {"ultrasonic": "crack", "weight": "heavy"}):
         state = problem.state(known)
         chosen = acting.action(problem, policy, state, 0.999, steady=False)

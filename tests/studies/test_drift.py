@@ -12,8 +12,8 @@ import pytest
 from proband import Problem, Test
 from proband.errors import StateError, StudyError
 from proband.rewards import Table
-from proband.studies.drift import Drift, DriftReport, Raised, drift
-from proband.studies.drift_suspects import listed_moment, measured_moment
+from proband.studies.drift.detection import Drift, DriftReport, Raised, drift
+from proband.studies.drift.suspects import listed_moment, measured_moment
 from proband.vocabulary import FloatArray
 
 Observation = tuple[FloatArray, int, float]

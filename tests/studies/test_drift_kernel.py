@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from proband.studies.drift_buckets import Bucket, ListedBucket, MeasuredBucket
-from proband.studies.drift_kernel import (
+from proband.studies.drift.buckets import Bucket, ListedBucket, MeasuredBucket
+from proband.studies.drift.kernel import (
     EDGES,
     FADES,
     STARTS,

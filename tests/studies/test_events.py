@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proband.errors import StudyError, TamperedError
-from proband.studies.coins import coin
-from proband.studies.events import NO_HASH, Event, as_seconds, as_time, canonical, linked, seal, unseal
+from proband.studies.events.arrived import coin
+from proband.studies.ledger.chain import NO_HASH, Event, as_seconds, as_time, canonical, linked, seal, unseal
 from proband.studies.stores import Entry
 
 VALUES = st.recursive(

@@ -15,7 +15,7 @@ from tests.studies.crowd import PROBLEMS, Crowd, bolts, gout
 from proband import Records
 from proband.errors import StudyError
 from proband.studies import Event, Study, import_study
-from proband.studies.events import unseal
+from proband.studies.ledger.chain import unseal
 from proband.studies.stores import Entry, MemoryStore
 from proband.texts import escaped
 

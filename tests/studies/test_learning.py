@@ -11,9 +11,9 @@ from tests.studies.crowd import PROBLEMS, Crowd, fingerprint, same
 
 from proband import Records
 from proband.studies import Ledger, folded
-from proband.studies.founding import make_agent
-from proband.studies.learning import Learner, Published
-from proband.studies.replay import agent_at
+from proband.studies.events.created import make_agent
+from proband.studies.learning.learner import Learner, PolicySpan
+from proband.studies.learning.replay import agent_at
 from proband.vocabulary import Policy
 
 CASES = [
@@ -33,24 +33,24 @@ def log(agent: str, problem: str, seed: int = 3) -> Ledger:
 
 
 def fresh(ledger: Ledger, position: int) -> Policy:
-    return agent_at(ledger, lambda: make_agent(ledger.problem, ledger.founding), position).policy()
+    return agent_at(ledger, lambda: make_agent(ledger.problem, ledger.creation), position).policy()
 
 
 @pytest.mark.parametrize(("agent", "problem"), CASES)
 def test_an_agent_that_walks_along_the_log_is_the_one_that_jumps(agent: str, problem: str) -> None:
     ledger = log(agent, problem)
-    learner = Learner(lambda: make_agent(ledger.problem, ledger.founding), ledger.unavailable)
+    learner = Learner(lambda: make_agent(ledger.problem, ledger.creation), ledger.unavailable)
     rng = np.random.default_rng(0)
     stops = sorted({1, ledger.position, *rng.integers(1, ledger.position, 24).tolist()})
-    walked: list[Published] = [learner.learn(learner.lessons(ledger, stop)) for stop in stops]
+    walked: list[PolicySpan] = [learner.learn(learner.way_to(ledger, stop)) for stop in stops]
     shown = {stop: fingerprint(ledger.problem, fresh(ledger, stop)) for stop in stops}
-    for stop, published in zip(stops, walked, strict=True):
-        assert same(fingerprint(ledger.problem, published.policy), shown[stop])
+    for stop, span in zip(stops, walked, strict=True):
+        assert same(fingerprint(ledger.problem, span.policy), shown[stop])
     claims = 0
-    for published, stop in itertools.product(walked, stops):
-        if published.serves(ledger, stop):
+    for span, stop in itertools.product(walked, stops):
+        if span.serves(ledger, stop):
             claims += 1
-            assert same(fingerprint(ledger.problem, published.policy), shown[stop])
+            assert same(fingerprint(ledger.problem, span.policy), shown[stop])
     assert claims > len(stops)
 
 
@@ -101,9 +101,9 @@ def test_pieces_depend_on_the_rows_alone() -> None:
 
     walker, rng, shown = learner(), np.random.default_rng(0), 0
     for stop in sorted({*rng.integers(1, ledger.position, 40).tolist(), ledger.position}):
-        walker.learn(walker.lessons(ledger, stop))
+        walker.learn(walker.way_to(ledger, stop))
         jumper = learner()
-        jumper.learn(jumper.lessons(ledger, stop))
+        jumper.learn(jumper.way_to(ledger, stop))
         walked, jumped = walker.agent, jumper.agent
         assert isinstance(walked, Picky)
         assert isinstance(jumped, Picky)

@@ -9,9 +9,9 @@ from tests.studies.crowd import Clock, bolts
 
 from proband.errors import HeldError, StudyError
 from proband.studies import Study, Subject
-from proband.studies import leases as module
-from proband.studies.journal import Journal
-from proband.studies.leases import Leases
+from proband.studies.ledger import leases as module
+from proband.studies.ledger.leases import Leases
+from proband.studies.log.journal import Journal
 from proband.studies.stores import MemoryStore
 
 LATE = 4_000_000_000.0  # in 2096

@@ -10,7 +10,7 @@ from tests.studies.crowd import PROBLEMS, Clock, Crowd, bolts, gout
 
 from proband.errors import StudyError
 from proband.studies import Study, folded
-from proband.studies.snapshots import freeze
+from proband.studies.log.snapshots import freeze
 from proband.studies.stores import MemoryStore
 
 

@@ -12,7 +12,7 @@ from proband import Problem, Test
 from proband.errors import AgentError, ProbandError, ProblemError, StateError, StudyError, UnknownNameError
 from proband.rewards import Table
 from proband.studies import Study
-from proband.studies.events import seal, unseal
+from proband.studies.ledger.chain import seal, unseal
 from proband.studies.stores import MemoryStore
 
 Attempt = Callable[[Any], Any]

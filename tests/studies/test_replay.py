@@ -8,8 +8,8 @@ from tests.studies.crowd import PROBLEMS, Crowd, fingerprint, same
 
 from proband.agents.registry import agents_for
 from proband.studies import folded, replay
-from proband.studies.founding import make_agent
-from proband.studies.replay import agent_at
+from proband.studies.events.created import make_agent
+from proband.studies.learning.replay import agent_at
 
 CASES = [
     (agent, problem)
@@ -27,16 +27,16 @@ SLOW = {("leaf-completion", "rods"), ("safe-leaf-completion", "rods")}
 @pytest.mark.parametrize(("agent", "problem"), [*CASES, ("safe-leaf-completion", "vector")])
 def test_a_crowd_is_replayed_bit_for_bit(agent: str, problem: str) -> None:
     crowd = Crowd(PROBLEMS[problem](), agent, np.random.default_rng([len(agent), len(problem)]))
-    crowd.run(80 if (agent, problem) in SLOW else 220)
+    crowd.run(60 if (agent, problem) in SLOW else 120)
     entries = crowd.store.read(crowd.problem.name)
     ledger = folded(entries)
 
     def make() -> object:
-        return make_agent(ledger.problem, ledger.founding)
+        return make_agent(ledger.problem, ledger.creation)
 
     found = replay(entries, make)  # type: ignore[arg-type]
     assert found.differences == ()
-    assert found.advices > 25
+    assert found.advices > 15
 
     for study in crowd.studies:
         position = study.replan()

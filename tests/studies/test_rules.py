@@ -18,9 +18,8 @@ from proband import Problem, Records, Test
 from proband.errors import StudyError, TamperedError
 from proband.rewards import Table
 from proband.studies import Study, import_study
-from proband.studies.events import Event, seal, unseal
-from proband.studies.fold import apply, folded
-from proband.studies.rules import check
+from proband.studies.ledger.chain import Event, seal, unseal
+from proband.studies.log.fold import apply, check, folded
 from proband.studies.stores import MemoryStore
 from proband.studies.stores.contract import Entry
 

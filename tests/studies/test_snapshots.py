@@ -14,10 +14,9 @@ from tests.studies.crowd import Crowd, bolts, gout
 
 from proband.errors import TamperedError
 from proband.studies import Study, folded
-from proband.studies.fold import fold
-from proband.studies.ledger import Ledger
-from proband.studies.names import problem_to_dict
-from proband.studies.snapshots import NAME, Frozen, freeze, load, milestone_between, pack, same
+from proband.studies.ledger.ledger import Ledger
+from proband.studies.log.fold import fold
+from proband.studies.log.snapshots import NAME, Frozen, freeze, load, next_milestone, pack, same
 from proband.studies.stores import MemoryStore
 
 
@@ -43,7 +42,7 @@ def test_a_ledger_comes_back_and_goes_on(crowd: Crowd) -> None:
 
 
 def test_a_study_opens_from_its_snapshot_and_from_what_followed(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proband.studies.journal.WORTH", 1)
+    monkeypatch.setattr("proband.studies.log.journal.WORTH", 1)
     name = crowd.problem.name
     crowd.open("closing").close()
     content = crowd.store.cached(name, NAME)
@@ -78,7 +77,7 @@ def test_a_snapshot_that_does_not_fit_is_ignored(damage: str) -> None:
 
 
 def test_whoever_passes_a_milestone_makes_a_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proband.studies.snapshots.EVERY", 10)
+    monkeypatch.setattr("proband.studies.log.snapshots.EVERY", 10)
     kept: list[int] = []
 
     class Store(MemoryStore):
@@ -93,7 +92,7 @@ def test_whoever_passes_a_milestone_makes_a_snapshot(monkeypatch: pytest.MonkeyP
 
 
 def test_milestones_grow_with_the_log() -> None:
-    passed = [n for n in range(1, 2_000_000, 1000) if milestone_between(n - 1, n + 999)]
+    passed = [n for n in range(1, 2_000_000, 1000) if next_milestone(n - 1) <= n + 999]
     assert 15 < len(passed) < 40
 
 
@@ -183,7 +182,7 @@ HOPELESS: dict[str, Callable[[Frozen, dict[str, Any]], object]] = {
     "a subject that is none": lambda frozen, facts: frozen.__setitem__("open", np.array([10**9])),
     "an order of subjects that are none": lambda frozen, facts: frozen["order"].__setitem__(0, -5),
     "a decision without its event": lambda frozen, facts: frozen.__setitem__("ended", frozen["ended"][1:]),
-    "another problem": lambda frozen, facts: facts["founding"].update(problem=problem_to_dict(gout())),
+    "another problem": lambda frozen, facts: facts["founding"].update(problem=gout().to_dict()),
     "a broken problem": lambda frozen, facts: facts["founding"].update(problem={}),
     "another seed": lambda frozen, facts: facts["founding"].update(seed=5),
     "another place": lambda frozen, facts: facts.update(position=3),

@@ -10,10 +10,10 @@ import pytest
 from tests.studies.crowd import Clock, network
 
 from proband import Problem, Records, Study, Test
-from proband.cli.study_printing import summary_facts
+from proband.cli.study.printing import summary_facts
 from proband.figures import study_report
 from proband.rewards import Entropy
-from proband.studies.statements import Statement
+from proband.studies.learning.statements import Statement
 from proband.studies.stores import MemoryStore
 
 NAMES = ("harbour", "station")

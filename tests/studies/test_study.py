@@ -279,7 +279,7 @@ def test_past_records_are_imported_once() -> None:
 
 
 def test_a_long_import_is_several_events_and_all_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proband.studies.past.ROWS", 3)
+    monkeypatch.setattr("proband.studies.events.imported.ROWS", 3)
     study = make(agent="greedy")
     rows = np.array([[a, b, c] for a in range(2) for b in range(3) for c in range(2)], dtype=float)
     assert study.learn_from(Records(rows)) == 12

@@ -18,12 +18,12 @@ from proband import Records
 from proband.agents import agents_for
 from proband.policies import chances, follow
 from proband.studies import Ledger, Study, folded
-from proband.studies.founding import make_agent
-from proband.studies.replay import agent_at
+from proband.studies.events.created import make_agent
+from proband.studies.learning.replay import agent_at
 from proband.studies.stores import MemoryStore
 from proband.vocabulary import FloatArray, Policy
 
-SUBJECTS, PAST, NAME = 45, 70, "study"
+SUBJECTS, PAST, NAME = 30, 70, "study"
 CASES = [
     (problem, agent)
     for problem, make in PROBLEMS.items()
@@ -79,7 +79,7 @@ def run(problem_name: str, agent: str, at_once: int) -> Log:
 def loop(log: Log, *, tells: bool) -> Iterator[tuple[int, Policy]]:
     """Go through the same subjects with an agent of one's own; yield its policy after each number of events."""
     ledger, columns = log.ledger, log.ledger.columns
-    problem, agent = ledger.problem, make_agent(ledger.problem, ledger.founding)
+    problem, agent = ledger.problem, make_agent(ledger.problem, ledger.creation)
     agent.learn(Records(log.past))
     policies: dict[int, Policy] = {ledger.imports[0].number: agent.policy()}
     for i, ended in zip(ledger.order, ledger.ended, strict=True):
@@ -98,7 +98,7 @@ def check(log: Log, *, tells: bool) -> None:
     ledger = log.ledger
     for n, (position, policy) in enumerate(loop(log, tells=tells)):
         if n % 4 == 0 or position == ledger.ended[-1]:
-            studied = agent_at(ledger, lambda: make_agent(ledger.problem, ledger.founding), position).policy()
+            studied = agent_at(ledger, lambda: make_agent(ledger.problem, ledger.creation), position).policy()
             assert same(fingerprint(ledger.problem, policy), fingerprint(ledger.problem, studied)), position
 
 

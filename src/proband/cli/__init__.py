@@ -1,4 +1,4 @@
-"""The command line ``proband``: parse, one library call, print. One file a command.
+"""The command line ``proband``: parse, one library call, print. Commands are loaded when they are called.
 
 It needs typer and rich, an extra (``pip install "proband[cli]"``).
 """
@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> None:
     try:
         from proband.cli.app import app
+
+        app(None if arguments is None else list(arguments), prog_name="proband")
     except ModuleNotFoundError as error:
         missing = (error.name or "").split(".")[0]
         if missing not in ("typer", "rich"):
@@ -44,7 +46,6 @@ def _run(arguments: Sequence[str] | None) -> None:
         raise MissingExtraError(
             f'the command line needs {missing}, which is not installed; pip install "proband[cli]"'
         ) from error
-    app(None if arguments is None else list(arguments), prog_name="proband")
 
 
 def _print_error(message: str) -> None:

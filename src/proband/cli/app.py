@@ -1,31 +1,43 @@
-"""The application: it knows every command, and nothing else."""
+"""The application: it knows every command by name, and loads the one that is called."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 import proband
-from proband.cli import printing
-from proband.cli.demo import demo_command
-from proband.cli.doctor import doctor_command
-from proband.cli.evaluate import evaluate_command
-from proband.cli.example import example_command
-from proband.cli.experiment import experiment_app
-from proband.cli.next import next_command
-from proband.cli.plan import plan_command
-from proband.cli.sensors import sensors_command
-from proband.cli.study import study_app
+from proband.cli import groups
 from proband.texts import escaped, without_passwords
 
 MISTAKES: Any = typer.BadParameter.__bases__
 """Mistakes of usage, wherever typer keeps the class."""
 
+COMMANDS = {
+    "plan": ("plan", "Find the best policy, and show what to expect of it."),
+    "evaluate": ("evaluate", "Show what to expect of a policy: rewards, costs, tests and decisions."),
+    "next": ("next", "Say which test to run next, or what to decide, and why."),
+    "sensors": ("sensors", "Find the sites of a network that are worth measuring, with proof."),
+    "example": ("example", "Write a problem file and simulated records, for a first try."),
+    "study": ("study", "Live studies: ask, tell, decide, and lose nothing."),
+    "experiment": (
+        "experiment",
+        "Agents side by side on the same subjects: from one seed to a table, figures and a report.",
+    ),
+    "doctor": (
+        "doctor",
+        "Show versions, optional parts, the GPU, SQLite and the machine; or compile everything ahead.",
+    ),
+    "demo": (
+        "demo",
+        "Let three agents learn from the same simulated stream of bolts, and show what their learning cost.",
+    ),
+}
+"""The module of each command, and the first line of its help."""
 
-class Commands(TyperGroup):
-    """Commands; what is wrong with a command line is told without passwords, and without characters that act."""
+
+class Root(groups.Commands):
+    """All commands; what is wrong with a command line is told without passwords, and without characters that act."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -36,18 +48,13 @@ class Commands(TyperGroup):
             raise
 
 
-app = typer.Typer(
-    cls=Commands,
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = groups.group("proband.cli", COMMANDS, kind=Root)
 
 
 def _show_version(asked: bool) -> None:
     if asked:
+        from proband.cli import printing
+
         printing.say(f"proband {proband.__version__}")
         raise typer.Exit
 
@@ -59,14 +66,3 @@ def proband_command(
     ] = False,
 ) -> None:
     """Which test to run next, when to stop, and what to decide."""
-
-
-app.command("plan")(plan_command)
-app.command("evaluate")(evaluate_command)
-app.command("next")(next_command)
-app.command("sensors")(sensors_command)
-app.command("example")(example_command)
-app.add_typer(study_app, name="study")
-app.add_typer(experiment_app, name="experiment")
-app.command("doctor")(doctor_command)
-app.command("demo")(demo_command)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import os
 import platform
 import sqlite3
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 import proband
 from proband.cli import inputs, printing
@@ -25,19 +28,55 @@ EXTRAS = {
 }
 
 
-def doctor_command(as_json: inputs.JsonOption = False) -> None:
-    """Show versions, optional parts, the GPU, SQLite and the machine.
+CompileOption = Annotated[
+    bool, typer.Option("--compile", help="Compile everything now that would be compiled when it is first used.")
+]
+PartOption = Annotated[
+    list[str] | None, typer.Option("--part", metavar="NAME", help="Compile this part only; once for each part.")
+]
+
+
+def doctor_command(
+    compile_all: CompileOption = False, parts: PartOption = None, as_json: inputs.JsonOption = False
+) -> None:
+    """Show versions, optional parts, the GPU, SQLite and the machine; or compile everything ahead.
 
     [bold]Examples[/bold]
     $ proband doctor
-    $ proband doctor --json
+    $ proband doctor --compile
+    $ proband doctor --compile --part dense --json
     """
+    if parts and not compile_all:
+        raise typer.BadParameter("--part is about what to compile; give --compile too")
+    if compile_all:
+        _compile(parts, as_json=as_json)
+        return
     found = examine()
     if as_json:
         printing.print_json(found)
         return
     printing.print_title(f"proband {found['proband']}")
     printing.print_facts(_facts(found))
+
+
+def _compile(parts: list[str] | None, *, as_json: bool) -> None:
+    from proband.warming import PARTS, warm
+
+    done = []
+    with printing.progress_bar(counting=True) as bar:
+        names = parts or list(PARTS)
+        task = bar.add_task("", total=len(names))
+        for name in names:
+            bar.update(task, description=f"compiling {name}")
+            done.append(warm(name))
+            bar.advance(task)
+    if as_json:
+        printing.print_json({"compiled": [dataclasses.asdict(part) for part in done]})
+        return
+    printing.print_facts(
+        (each.part, f"{each.compiled} kernels compiled in {each.seconds:.0f} s" if each.compiled else "nothing to do")
+        for each in done
+    )
 
 
 def examine() -> dict[str, Any]:

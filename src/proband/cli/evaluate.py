@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from proband.cli import inputs, printing
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.errors import PolicyError
 from proband.planners import Evaluation, evaluate
-from proband.planners.files import holds_plan, load_plan
+from proband.planners.files import load_policy
 from proband.policies import DecideNow, FixedSet, Tree, test_everything
 from proband.problem import Problem
 from proband.vocabulary import Policy
@@ -49,7 +49,7 @@ def evaluate_command(
     law, source = inputs.load_law(
         task, instance, data=data, distribution=distribution, complete_only=complete_only, estimate=estimate
     )
-    result = evaluate(task, law, load_policy(policy, task, law))
+    result = evaluate(task, law, policy_named(policy, task, law))
     if as_json:
         content = {"problem": task.name, "unit": task.unit, "policy": policy, "law": source, "value": result.value}
         printing.print_json({**content, **printing.evaluation_content(result)})
@@ -70,7 +70,7 @@ def _spread(result: Evaluation) -> str:
     return f", standard error {result.standard_error:.1g}" if result.standard_error else ""
 
 
-def load_policy(name: str, problem: Problem, law: Law) -> Policy:
+def policy_named(name: str, problem: Problem, law: Distribution) -> Policy:
     """Return a built-in policy by its name, or one from a file."""
     if name == "everything":
         return test_everything(problem, law)
@@ -83,13 +83,9 @@ def load_policy(name: str, problem: Problem, law: Law) -> Policy:
             f"policy {name!r} is no file, and not built in; give a file that proband plan --out wrote, or everything, "
             "now, or set: with names of tests, as in set:bolt weight,ultrasonic"
         )
-    if holds_plan(name):
-        saved = load_plan(name)
-        _check_same(name, saved.problem, problem)
-        return saved
-    tree = Tree.load(name)
-    _check_same(name, tree.problem, problem)
-    return Tree(problem, tree.root)
+    saved = load_policy(name)
+    _check_same(name, saved.problem, problem)
+    return Tree(problem, saved.root) if isinstance(saved, Tree) else saved
 
 
 def _check_same(name: str, its: Problem, problem: Problem) -> None:

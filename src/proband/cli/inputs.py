@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from proband import tables
-from proband.distributions import Discrete, Gaussian, Law
-from proband.errors import DistributionError, UnknownNameError
-from proband.estimators import ESTIMATORS, GaussianLikelihood
-from proband.instances import INSTANCES, Instance
-from proband.problem import Problem
+import proband
+from proband import distributions, estimators, instances, tables
+from proband.errors import DistributionError, StateError, UnknownNameError
+
+if TYPE_CHECKING:
+    from proband.distributions import Discrete, Gaussian, Solvable
+    from proband.instances import Instance
+    from proband.problem import Problem
 
 ProblemArgument = Annotated[
     str, typer.Argument(metavar="PROBLEM", help="A problem file (TOML), or the name of an example such as bolts.")
@@ -42,37 +45,57 @@ EstimateOption = Annotated[
     typer.Option(
         "--estimate",
         metavar="NAME",
-        help=f"How --data becomes a law: {', '.join(ESTIMATORS)}; by default the complete rows are counted.",
+        help=f"How --data becomes a law: {', '.join(estimators.ESTIMATORS)}; by default the complete rows are counted.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
-
 MEASURED_ESTIMATES = ("maximum-likelihood", "complete-cases")
 
 
-def load_problem(name: str) -> tuple[Problem, Instance[Law] | None]:
+def load_problem(name: str) -> tuple[Problem, Instance[Solvable] | None]:
     """Return a problem and, if it is an example, the whole instance."""
-    if not Path(name).exists() and name in INSTANCES:
-        instance = INSTANCES[name]()
+    if not Path(name).exists() and name in instances.INSTANCES:
+        instance = instances.INSTANCES[name]()
         return instance.problem, instance
     if not Path(name).exists() and not name.endswith(".toml"):
         raise UnknownNameError(
             f"problem {name!r} is no file, and no example; give the path of a problem file, or one of "
-            f"{', '.join(INSTANCES)}"
+            f"{', '.join(instances.INSTANCES)}"
         )
-    return Problem.load(name), None
+    return proband.Problem.load(name), None
+
+
+def parse_known(entries: Sequence[str]) -> dict[str, str]:
+    """Return tests and outcomes from entries such as ``length=ok``.
+
+    Examples
+    --------
+    >>> parse_known(["bolt length=nominal"])
+    {'bolt length': 'nominal'}
+    """
+    known: dict[str, str] = {}
+    for entry in entries:
+        name, equals, outcome = (part.strip() for part in entry.partition("="))
+        if not equals or not name or not outcome:
+            raise StateError(f"--known is {entry!r}; it must name a test and its outcome; write it as length=ok")
+        if known.get(name, outcome) != outcome:
+            raise StateError(
+                f"--known gives {name!r} both {known[name]!r} and {outcome!r}; a test has one outcome; drop one"
+            )
+        known[name] = outcome
+    return known
 
 
 def load_law(
     problem: Problem,
-    instance: Instance[Law] | None,
+    instance: Instance[Solvable] | None,
     *,
     data: Path | None,
     distribution: Path | None,
     complete_only: bool = False,
     estimate: str | None = None,
-) -> tuple[Law, str]:
+) -> tuple[Solvable, str]:
     """Return the law to plan with, and where it comes from."""
     if data is not None and distribution is not None:
         raise typer.BadParameter("give --data or --distribution, not both")
@@ -85,7 +108,7 @@ def load_law(
     if data is not None:
         return _law_of_records(problem, data, complete_only=complete_only)
     if distribution is not None:
-        table = Discrete.load(distribution, problem)
+        table = distributions.Discrete.load(distribution, problem)
         return table, f"{distribution}: {len(table)} outcome vectors"
     if instance is None:
         raise DistributionError(
@@ -93,7 +116,7 @@ def load_law(
             "or --distribution with a table of probabilities"
         )
     law = instance.distribution
-    what = f"{len(law)} outcome vectors" if isinstance(law, Discrete) else f"a Gaussian of {law.d} tests"
+    what = f"{len(law)} outcome vectors" if isinstance(law, distributions.Discrete) else f"a Gaussian of {law.d} tests"
     return law, f"the example's own law: {what}"
 
 
@@ -101,7 +124,7 @@ def _measured_law(
     problem: Problem, data: Path | None, distribution: Path | None, *, complete_only: bool, estimate: str | None
 ) -> tuple[Gaussian, str]:
     if distribution is not None:
-        return Gaussian.load(distribution, problem), f"{distribution}: a Gaussian of {problem.d} tests"
+        return distributions.Gaussian.load(distribution, problem), f"{distribution}: a Gaussian of {problem.d} tests"
     assert data is not None
     if estimate not in (None, *MEASURED_ESTIMATES):
         raise UnknownNameError(
@@ -110,17 +133,19 @@ def _measured_law(
     records = tables.read_records(data, problem.tests)
     complete = records.complete()
     if complete_only or estimate == "complete-cases":
-        return Gaussian.from_records(complete), f"{data}: mean and covariance of {len(complete)} complete records"
-    estimator = GaussianLikelihood(problem)
+        return distributions.Gaussian.from_records(
+            complete
+        ), f"{data}: mean and covariance of {len(complete)} complete records"
+    estimator = estimators.GaussianLikelihood(problem)
     estimator.update(records)
     return estimator.distribution(), f"{data}: {len(records)} records, {complete.n} complete, by maximum likelihood"
 
 
 def _estimated_law(problem: Problem, path: Path, name: str) -> tuple[Discrete, str]:
-    if name not in ESTIMATORS:
-        raise UnknownNameError(f"estimator {name!r} does not exist; choose one of {', '.join(ESTIMATORS)}")
+    if name not in estimators.ESTIMATORS:
+        raise UnknownNameError(f"estimator {name!r} does not exist; choose one of {', '.join(estimators.ESTIMATORS)}")
     records = tables.read_records(path, problem.tests)
-    estimator = ESTIMATORS[name](problem)
+    estimator = estimators.ESTIMATORS[name](problem)
     estimator.update(records)
     return estimator.distribution(), f"{path}: {len(records)} records, {records.complete().n} complete, by {name}"
 
@@ -138,4 +163,6 @@ def _law_of_records(problem: Problem, path: Path, *, complete_only: bool) -> tup
     if not len(complete):
         raise DistributionError(f"{path}: no record is complete; an empirical law needs one or more; add some")
     source = f"{path}: {len(complete)} complete records"
-    return Discrete.from_records(complete), source + (f", {left_out} incomplete ones left out" if left_out else "")
+    return distributions.Discrete.from_records(complete), source + (
+        f", {left_out} incomplete ones left out" if left_out else ""
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,12 +11,12 @@ import numpy as np
 import typer
 
 from proband.cli import inputs, plan_measured, printing
-from proband.errors import StateError
-from proband.planners.files import MeasuredPlan, holds_plan, load_plan
+from proband.planners import Plan
+from proband.planners.files import load_policy
 from proband.policies import Node, Tree
 from proband.policies.tree import Alternative
 from proband.problem import Problem
-from proband.vocabulary import FloatArray
+from proband.vocabulary import FloatArray, Kind
 
 PolicyFileArgument = Annotated[
     Path, typer.Argument(metavar="POLICY", help="A policy file, written by proband plan --out.")
@@ -39,11 +39,13 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
     $ proband next policy.json --known "bolt weight=nominal"
     $ proband next measured.json --known hardness=28.5
     """
-    if holds_plan(policy):
-        _next_measured(load_plan(policy), known or [], as_json=as_json)
-        return
-    tree = Tree.load(policy)
-    state = tree.problem.state(parse_known(known or []))
+    saved = load_policy(policy)
+    ANSWERS[saved.problem.kind](saved, known or [], as_json=as_json)
+
+
+def _next_listed(tree: Tree, known: Sequence[str], *, as_json: bool) -> None:
+    """Answer for a tree."""
+    state = tree.problem.state(inputs.parse_known(known))
     node = tree.node(state)
     if as_json:
         printing.print_json(_content(tree, state, node))
@@ -51,9 +53,9 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
         _show(tree, state, node)
 
 
-def _next_measured(best: MeasuredPlan, known: Sequence[str], *, as_json: bool) -> None:
+def _next_measured(best: Plan, known: Sequence[str], *, as_json: bool) -> None:
     """Answer for a plan of measured tests."""
-    problem, state = best.problem, best.problem.state(parse_known(known))
+    problem, state = best.problem, best.problem.state(inputs.parse_known(known))
     why = best.explain(state)
     if as_json:
         printing.print_json(
@@ -62,7 +64,7 @@ def _next_measured(best: MeasuredPlan, known: Sequence[str], *, as_json: bool) -
                 "value": float(best.values(state)[0]),
                 "unit": problem.unit,
                 "known": problem.describe(state),
-                "beliefs": [dataclasses.asdict(belief) for belief in plan_measured.beliefs(why)],
+                "beliefs": [dataclasses.asdict(belief) for belief in why.beliefs],
                 "alternatives": [
                     {**_action(problem, state, other.action), "value": other.value, "loss": other.loss}
                     for other in why.alternatives
@@ -84,25 +86,12 @@ def _next_measured(best: MeasuredPlan, known: Sequence[str], *, as_json: bool) -
     plan_measured.show_choices(best, state)
 
 
-def parse_known(entries: Sequence[str]) -> dict[str, str]:
-    """Return tests and outcomes from entries such as ``length=ok``.
-
-    Examples
-    --------
-    >>> parse_known(["bolt length=nominal"])
-    {'bolt length': 'nominal'}
-    """
-    known: dict[str, str] = {}
-    for entry in entries:
-        name, equals, outcome = (part.strip() for part in entry.partition("="))
-        if not equals or not name or not outcome:
-            raise StateError(f"--known is {entry!r}; it must name a test and its outcome; write it as length=ok")
-        if known.get(name, outcome) != outcome:
-            raise StateError(
-                f"--known gives {name!r} both {known[name]!r} and {outcome!r}; a test has one outcome; drop one"
-            )
-        known[name] = outcome
-    return known
+ANSWERS: dict[Kind, Callable[..., None]] = {
+    Kind.LISTED: _next_listed,
+    Kind.SCORES: _next_measured,
+    Kind.SETS: _next_measured,
+}
+"""What is said for policies of problems of each kind."""
 
 
 def possible(node: Node, state: FloatArray) -> list[Alternative]:

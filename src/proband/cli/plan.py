@@ -11,9 +11,11 @@ import typer
 
 from proband.cli import inputs, plan_measured, printing
 from proband.errors import PlanError, UnknownNameError
-from proband.planners import MEASURED_PLANNERS, PLANNERS, DiscretePlan, Evaluation, evaluate, plan
+from proband.planners import PLANNERS, Evaluation, Plan, evaluate, plan
+from proband.planners.files import save_policy
 from proband.policies import Tree
 from proband.policies.rendering import FORMATS
+from proband.vocabulary import Kind
 
 SHOWN_NODES = 60
 """A tree with more nodes is shown only when asked for."""
@@ -38,7 +40,8 @@ MethodOption = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help=f"The planner: {', '.join([*PLANNERS, *MEASURED_PLANNERS])}; by default chosen by size and reward.",
+        help=f"The planner: {', '.join(PLANNERS)}, or a place such as package.module:function; by default chosen by "
+        "size and reward.",
     ),
 ]
 DeviceOption = Annotated[
@@ -80,7 +83,7 @@ OutOption = Annotated[
 class Answer:
     """What the command found and wrote; `cut` is there if the tree was cut."""
 
-    plan: DiscretePlan
+    plan: Plan
     source: str
     tree: Tree | None
     cut: Evaluation | None
@@ -129,23 +132,21 @@ def plan_command(
             task, law, method=method, device=device, max_tests=max_tests, budget=budget, time_limit=time_limit,
             tolerance=tolerance, progress=progress,
         )  # fmt: skip
-    if not isinstance(best, DiscretePlan):
-        plan_measured.refuse_tree(tree is not None or depth is not None)
-        written = plan_measured.write(best, out, plot)
-        if as_json:
-            printing.print_json(plan_measured.content(best, source, written))
-        else:
-            plan_measured.show(best, source, written)
-        return
+    ANSWERS[task.kind](best, source, tree=tree, depth=depth, out=out, plot=plot, as_json=as_json)
+
+
+def _answer_listed(
+    best: Plan, source: str, *, tree: str | None, depth: int | None, out: Path | None, plot: Path | None, as_json: bool
+) -> None:
     if plot is not None:
         raise PlanError("--plot draws plans of measured tests; these list outcomes; use --tree plan.svg")
-    wanted = tree is not None or out is not None or depth is not None
-    compiled = best.tree(depth=depth) if wanted else small_tree(best, SHOWN_NODES)
+    asked = tree is not None or out is not None or depth is not None
+    compiled = best.tree(depth=depth) if asked else small_tree(best, SHOWN_NODES)
     answer = Answer(
         plan=best,
         source=source,
         tree=compiled,
-        cut=None if depth is None or compiled is None else evaluate(task, law, compiled),
+        cut=None if depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled),
         rendered=FORMATS[tree](compiled) if compiled is not None and tree in FORMATS else None,
         written=_write(compiled, tree, out),
     )
@@ -157,7 +158,22 @@ def plan_command(
         _show(answer, show_tree=tree in (None, "text"))
 
 
-def small_tree(best: DiscretePlan, most: int) -> Tree | None:
+def _answer_measured(
+    best: Plan, source: str, *, tree: str | None, depth: int | None, out: Path | None, plot: Path | None, as_json: bool
+) -> None:
+    plan_measured.refuse_tree(tree is not None or depth is not None)
+    written = plan_measured.write(best, out, plot)
+    if as_json:
+        printing.print_json(plan_measured.content(best, source, written))
+    else:
+        plan_measured.show(best, source, written)
+
+
+ANSWERS = {Kind.LISTED: _answer_listed, Kind.SCORES: _answer_measured, Kind.SETS: _answer_measured}
+"""What is shown and written for problems of each kind."""
+
+
+def small_tree(best: Plan, most: int) -> Tree | None:
     """Return the plan's tree unless it has more than `most` nodes; these are counted without explaining them."""
     states, nodes = best.problem.state()[None], 0
     while len(states):
@@ -187,7 +203,7 @@ def _write(compiled: Tree | None, tree: str | None, out: Path | None) -> list[st
         write_tree(compiled, Path(tree))
         written.append(tree)
     if compiled is not None and out is not None:
-        compiled.save(out)
+        save_policy(compiled, out)
         written.append(str(out))
     return written
 

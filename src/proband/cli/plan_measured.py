@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proband.cli import printing
 from proband.distributions import Gaussian
 from proband.errors import PlanError
-from proband.planners import Explanation, Plan
-from proband.planners.files import MeasuredPlan, save_plan
-from proband.planners.gaussian.plan import Belief, Branch, GaussianExplanation, GaussianPlan
-from proband.planners.subset.planner import SubsetPlan
+from proband.planners import Plan
+from proband.planners.files import save_policy
+from proband.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from proband.planners.gaussian.plan import Belief, Branch
 
 
 def refuse_tree(asked: bool) -> None:
@@ -27,8 +29,7 @@ def write(best: Plan, out: Path | None, plot: Path | None) -> list[str]:
     """Write the files that were asked for; return their paths."""
     written = []
     if out is not None:
-        assert isinstance(best, GaussianPlan | SubsetPlan)
-        save_plan(best, out)
+        save_policy(best, out)
         written.append(str(out))
     if plot is not None:
         _draw(best, plot)
@@ -37,16 +38,14 @@ def write(best: Plan, out: Path | None, plot: Path | None) -> list[str]:
 
 
 def _draw(best: Plan, path: Path) -> None:
-    from proband.figures import draw_chosen, draw_regions, save_figure
+    from proband.figures import draw_plan, save_figure
 
-    figure = draw_regions(best) if isinstance(best, GaussianPlan) else draw_chosen(best)
-    save_figure(figure, path)
+    save_figure(draw_plan(best), path)
 
 
 def content(best: Plan, source: str, written: list[str]) -> dict[str, Any]:
     """Return all figures, for programs."""
-    first = best.explain(best.problem.state())
-    found: dict[str, Any] = {
+    return {
         "problem": best.problem.name,
         "unit": best.problem.unit,
         "law": source,
@@ -60,15 +59,22 @@ def content(best: Plan, source: str, written: list[str]) -> dict[str, Any]:
         "why_this_method": best.explain_choice,
         "redundant": [best.problem.tests[i].name for i in redundant(best)],
         "written": written,
+        **OWN_CONTENT[best.problem.kind](best),
     }
-    if isinstance(best, SubsetPlan):
-        return found | {"chosen": [best.problem.tests[i].name for i in best.chosen]}
-    return found | {
+
+
+def _score_content(best: Plan) -> dict[str, Any]:
+    first = best.explain(best.problem.state())
+    return {
         "first": best.problem.action_name(first.action),
         "alternatives": [
             {"action": best.problem.action_name(a.action), "value": a.value, "loss": a.loss} for a in first.alternatives
         ],
     }
+
+
+def _set_content(best: Any) -> dict[str, Any]:
+    return {"chosen": [best.problem.tests[i].name for i in best.chosen]}
 
 
 def show(best: Plan, source: str, written: list[str]) -> None:
@@ -78,22 +84,23 @@ def show(best: Plan, source: str, written: list[str]) -> None:
     facts = [("law", source), ("value", f"{printing.amount(task, best.value)} a subject (rewards minus costs)")]
     if best.error:
         facts.append(("numerical error", f"about {best.error:.1g} (an estimate)"))
-    if isinstance(best, SubsetPlan):
-        facts += _set_facts(best)
-    else:
-        facts += printing.evaluation_facts(task, best.evaluation)
-        facts.append(("simulated", f"costs, tests and decisions: standard error {best.evaluation.standard_error:.1g}"))
+    facts += OWN_FACTS[task.kind](best)
     names = [task.tests[i].name for i in redundant(best)]
     if names:
         facts.append(("redundant", f"{', '.join(names)}: linear functions of the tests before them"))
     facts.append(("method", f"{best.method}, {best.explain_choice}"))
     facts += [("written", path) for path in written]
     printing.print_facts(facts)
-    if isinstance(best, GaussianPlan):
+    if task.kind is Kind.SCORES:
         show_choices(best, task.state())
 
 
-def _set_facts(best: SubsetPlan) -> list[tuple[str, str]]:
+def _score_facts(best: Plan) -> list[tuple[str, str]]:
+    spread = f"costs, tests and decisions: standard error {best.evaluation.standard_error:.1g}"
+    return [*printing.evaluation_facts(best.problem, best.evaluation), ("simulated", spread)]
+
+
+def _set_facts(best: Any) -> list[tuple[str, str]]:
     task, evaluation = best.problem, best.evaluation
     names = ", ".join(task.tests[i].name for i in best.chosen) or "nothing"
     facts = [
@@ -105,17 +112,17 @@ def _set_facts(best: SubsetPlan) -> list[tuple[str, str]]:
     return [*facts, ("proof", proved)]
 
 
-def beliefs(why: Explanation) -> tuple[Belief, ...]:
-    """Return what is believed of the scores in a state; a set has none."""
-    return why.beliefs if isinstance(why, GaussianExplanation) else ()
+OWN_CONTENT = {Kind.SCORES: _score_content, Kind.SETS: _set_content}
+OWN_FACTS = {Kind.SCORES: _score_facts, Kind.SETS: _set_facts}
+"""What is told of plans of one kind alone, to programs and to people."""
 
 
-def show_choices(best: MeasuredPlan, state: Any) -> None:
+def show_choices(best: Plan, state: Any) -> None:
     """Print the belief about the scores in a state, and every possible action there."""
     task, why = best.problem, best.explain(state)
     printing.say()
-    if beliefs(why):
-        printing.print_facts((belief.score, _spoken(belief)) for belief in beliefs(why))
+    if why.beliefs:
+        printing.print_facts((belief.score, _spoken(belief)) for belief in why.beliefs)
         printing.say()
     costs = task.costs(state)[0]
     rows = [

@@ -4,35 +4,46 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress as Progressbar
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 from rich.text import Text
 
-from proband.planners import Evaluation
-from proband.planners.options import Progress, Standing
-from proband.problem import Problem
 from proband.texts import escaped
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Progressbar
+
+    from proband.planners import Evaluation
+    from proband.planners.progress import Progress, Report
+    from proband.problem import Problem
+
+
+def progress_bar(*, counting: bool = False) -> Progressbar:
+    """Return a line on standard error that is gone in the end: a spinner, or a bar that counts."""
+    from rich import progress
+
+    text, elapsed = progress.TextColumn("{task.description}"), progress.TimeElapsedColumn()
+    counted = (text, progress.BarColumn(), progress.MofNCompleteColumn(), elapsed, progress.TimeRemainingColumn())
+    columns = counted if counting else (progress.SpinnerColumn(), text, elapsed)
+    console = Console(stderr=True)
+    return progress.Progress(*columns, console=console, transient=True, disable=counting and not sys.stderr.isatty())
 
 
 @contextmanager
-def search_progress() -> Iterator[Progress]:
+def search_progress() -> Iterator[Report]:
     """Show how far a search has come, on standard error, once it takes longer than two seconds."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    bar = Progressbar(*columns, console=Console(stderr=True), transient=True)
+    bar = progress_bar()
     line = bar.add_task("searching")
 
-    def show(standing: Standing) -> None:
-        if standing.seconds > 2:
-            gap = standing.bound - standing.value
-            bar.update(line, description=f"value {standing.value:.5g}, bound {standing.bound:.5g}, gap {gap:.3g}")
+    def show(progress: Progress) -> None:
+        if progress.seconds > 2:
+            bar.update(line, description=str(progress))
             bar.start()
 
     try:
@@ -45,8 +56,7 @@ def search_progress() -> Iterator[Progress]:
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Show on standard error that something is under way, once it takes longer than two seconds."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    bar = Progressbar(*columns, console=Console(stderr=True), transient=True)
+    bar = progress_bar()
     bar.add_task(what)
     timer = threading.Timer(2.0, bar.start)
     timer.daemon = True
@@ -63,6 +73,14 @@ def print_json(content: Mapping[str, Any]) -> None:
     """Print a structure as strict JSON, and nothing else; see :func:`plain` for numbers that JSON has not."""
     text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
     say(escaped(text, keep="\n", escape=lambda mark: json.dumps(mark)[1:-1]))
+
+
+def print_content(content: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print names and what belongs to them: as JSON for programs, in two columns for people."""
+    if as_json:
+        print_json(content)
+    else:
+        print_facts((name.replace("_", " "), str(value)) for name, value in content.items())
 
 
 def plain(content: Any) -> Any:
@@ -101,6 +119,8 @@ def print_title(title: str) -> None:
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, best: int | None = None) -> None:
     """Print a table: the first column to the left, the others to the right; row `best` stands out."""
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for n, name in enumerate(header):
         table.add_column(Text(escaped(name)), justify="left" if n == 0 else "right", overflow="fold")

@@ -29,7 +29,7 @@ from proband.demo.journeys import Journey, journey
 from proband.distributions import Discrete
 from proband.figures import DemoCurves
 from proband.instances import Instance, bolts
-from proband.planners import DiscretePlan, Evaluation, evaluate, plan
+from proband.planners import Evaluation, Plan, evaluate, plan
 from proband.policies import branches, follow
 from proband.simulation import checkpoints, simulate
 from proband.vocabulary import FloatArray, IntArray, Policy
@@ -91,9 +91,9 @@ class Demonstration:
         Length of the stream.
     runs : tuple of Run
         Of explore-then-commit, of doubling, of the default agent, and of the clairvoyant.
-    clairvoyant : DiscretePlan
+    clairvoyant : Plan
         The best plan under the true law.
-    learned : DiscretePlan
+    learned : Plan
         The plan of what the default agent believes after the last bolt. (In some blocks it plays the plan of a
         posterior draw instead, to try it; the journeys follow what it really plays.)
     truth : Evaluation
@@ -112,8 +112,8 @@ class Demonstration:
     seed: int
     subjects: int
     runs: tuple[Run, ...]
-    clairvoyant: DiscretePlan
-    learned: DiscretePlan
+    clairvoyant: Plan
+    learned: Plan
     truth: Evaluation
     completing: float
     exploration: int

@@ -2,8 +2,6 @@
 
 from proband.distributions.discrete import Discrete, totals
 from proband.distributions.gaussian import Gaussian
+from proband.distributions.protocol import Distribution, Solvable
 
-Law = Discrete | Gaussian
-"""The laws that planners know."""
-
-__all__ = ["Discrete", "Gaussian", "Law", "totals"]
+__all__ = ["Discrete", "Distribution", "Gaussian", "Solvable", "totals"]

@@ -251,6 +251,10 @@ class Discrete:
         """Return the entropy in nats."""
         return float((self.probabilities * -np.log(self.probabilities)).sum())
 
+    def solvable(self) -> Self:
+        """Return the law that planners take for it: itself."""
+        return self
+
 
 def totals(cells: IntArray, weights: FloatArray, n_cells: int) -> FloatArray:
     """Return the total weight that falls into each cell 0 ... n_cells - 1."""

@@ -123,7 +123,9 @@ class Gaussian:
     def factor(self) -> FloatArray:
         """A matrix F with F Fᵀ = Σ, shape (d, d)."""
         values, vectors = np.linalg.eigh(self.covariance)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+        factor = vectors * np.sqrt(np.maximum(values, 0.0))
+        factor[np.diagonal(self.covariance) == 0] = 0.0  # rounding must not move what is known
+        return np.asarray(factor)
 
     def sample(self, rng: np.random.Generator, n: int) -> FloatArray:
         """Draw n outcome vectors, shape (n, d)."""
@@ -174,6 +176,10 @@ class Gaussian:
         return (
             -math.inf if sign <= 0 or singular else float(len(chosen) / 2 * math.log(2 * math.pi * math.e) + logdet / 2)
         )
+
+    def solvable(self) -> Self:
+        """Return the law that planners take for it: itself."""
+        return self
 
     def restricted(self, tests: Sequence[int]) -> Self:
         """Return the law of some of the tests."""

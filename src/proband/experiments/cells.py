@@ -23,7 +23,7 @@ import numpy as np
 
 import proband
 from proband.agents import Setting
-from proband.distributions import Discrete, Law
+from proband.distributions import Discrete, Solvable
 from proband.errors import ExperimentError
 from proband.experiments.experiment import HORIZON, Cell, Experiment, Measure
 from proband.experiments.fingerprint import FINGERPRINT, code_of
@@ -49,7 +49,7 @@ class Outcome:
 class Draw:
     """What all agents of a replication share."""
 
-    instance: Instance[Law]
+    instance: Instance[Solvable]
     stream: IntArray | FloatArray
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from proband.agents import Agent, Setting, build_agent, checked_agent
-from proband.distributions import Law
+from proband.distributions import Solvable
 from proband.errors import ExperimentError, UnknownNameError
 from proband.instances import Instance
 from proband.vocabulary import FloatArray, IntArray
@@ -27,7 +27,7 @@ Point = Mapping[str, Value]
 """A value for each parameter, the horizon included."""
 
 Builder = Callable[[Setting, Point], Agent]
-InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Law]]
+InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Solvable]]
 """From a point, a replication's number and its generator to an instance."""
 
 
@@ -160,6 +160,17 @@ class Experiment:
     quantity: str = "regret"
     plain: bool = False
     switch: Switch | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the experiment is made of, for programs."""
+        return {
+            **{key: getattr(self, key) for key in ("name", "title", "shows")},
+            "agents": [entrant.name for entrant in self.agents],
+            **{key: getattr(self, key) for key in ("horizon", "replications")},
+            "parameters": {key: {"default": p.default, "about": p.about} for key, p in self.parameters.items()},
+            "sweeps": {key: list(values) for key, values in self.sweeps.items()},
+            "baselines": list(self.baselines),
+        }
 
     def points(self) -> list[Point]:
         """Return the main point, with every parameter's default, and after it those of the sweeps."""

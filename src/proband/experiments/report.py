@@ -93,6 +93,17 @@ def _ratio_cells(summary: Summary, baseline: str, *, short: bool) -> list[str]:
     return [f"{ratio.ratio:.3f}", *shown, f"{ratio.wins}/{summary.replications}"]
 
 
+def run_content(experiment: Experiment, table: TidyTable) -> dict[str, Any]:
+    """Return what a run found, for programs."""
+    return {
+        "summaries": summary_content(summarise(table, baselines=experiment.baselines)),
+        "slopes": {
+            key: {agent: {"slope": slope.slope, "standard_error": slope.error} for agent, slope in by_agent.items()}
+            for key, by_agent in slopes(table).items()
+        },
+    }
+
+
 def summary_content(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
     """Return the summaries for programs."""
     return [

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from proband.figures.canvas import FAINT, FILLS, INK, literal, new_figure
-from proband.planners.gaussian.plan import GaussianPlan
 from proband.policies.beliefs import members
 from proband.problem import Problem
 from proband.rewards import Projection, Score
@@ -25,6 +24,8 @@ from proband.vocabulary import FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from proband.planners.gaussian.plan import GaussianPlan
 
 MOST_PANELS = 6
 POINTS = 400

@@ -8,7 +8,7 @@ an easy counterpart.
 
 from collections.abc import Callable
 
-from proband.distributions import Law
+from proband.distributions import Solvable
 from proband.instances.bolts import bolts
 from proband.instances.easy import easy
 from proband.instances.entropy import (
@@ -26,7 +26,7 @@ from proband.instances.lower_bounds import many_states, single_test
 from proband.instances.measured import bolts_measured, shafts
 from proband.instances.paper import paper_discrete, paper_example
 
-INSTANCES: dict[str, Callable[[], Instance[Law]]] = {
+INSTANCES: dict[str, Callable[[], Instance[Solvable]]] = {
     "bolts": bolts,
     "gout": gout,
     "paper-discrete": paper_example,

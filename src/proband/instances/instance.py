@@ -8,15 +8,15 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.problem import Problem
 from proband.vocabulary import FloatArray
 
-Law_co = TypeVar("Law_co", bound=Law, covariant=True)
+Distribution_co = TypeVar("Distribution_co", bound=Distribution, covariant=True)
 
 
 @dataclass(frozen=True)
-class Instance(Generic[Law_co]):
+class Instance(Generic[Distribution_co]):
     """A problem and the law of its subjects.
 
     Parameters
@@ -24,7 +24,7 @@ class Instance(Generic[Law_co]):
     name : str
         Short name, as on the command line.
     problem : Problem
-    distribution : Discrete or Gaussian
+    distribution : Distribution
         The law P from which subjects are drawn.
 
     Examples
@@ -38,7 +38,7 @@ class Instance(Generic[Law_co]):
 
     name: str
     problem: Problem
-    distribution: Law_co
+    distribution: Distribution_co
 
     def __post_init__(self) -> None:
         self.distribution.check(self.problem)

@@ -24,10 +24,10 @@ from proband.planners import dense_kernel
 from proband.planners.discrete_plan import DiscretePlan
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
-from proband.planners.options import Options
+from proband.planners.options import Options, serves
 from proband.policies import Episodes
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Pooling, outcome_codes
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, outcome_codes
 
 Actions = NDArray[np.uint8 | np.int32]
 
@@ -160,6 +160,7 @@ def meaning_of_codes(plan: DiscretePlan, layout: Layout, rows: FloatArray, codes
     return actions
 
 
+@serves(Kind.LISTED)
 def plan_dense(problem: Problem, distribution: Discrete, options: Options) -> DensePlan:
     """Solve all states; refuses to start when they would not fit into the memory."""
     options.refuse_limits_per_subject("dense")

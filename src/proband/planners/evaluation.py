@@ -1,25 +1,27 @@
 """The figures of any policy under a law.
 
-Under a discrete law they are exact: every outcome vector goes through the policy once. Under a Gaussian law subjects
-are drawn; what a decision brings is counted by its expectation given all that was seen, in closed form, so that only
-what the tests show is left to chance, and the standard error is told. A set of measurements has an entropy: exact.
+Where outcomes are listed they are exact: every outcome vector goes through the policy once. Where they are measured
+subjects are drawn, and the standard error is told. Under a Gaussian law what a decision brings is counted by its
+expectation given all that was seen, in closed form, so that only what the tests show is left to chance. A set of
+measurements has an entropy: exact.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from proband.distributions import Discrete, Gaussian, Law, totals
+from proband.distributions import Discrete, Distribution, Gaussian, totals
 from proband.errors import PolicyError
 from proband.policies import ProjectionDecider, branches, follow
 from proband.problem import Problem
 from proband.rewards import Entropy
-from proband.vocabulary import FloatArray, IntArray, Policy
+from proband.vocabulary import FloatArray, IntArray, Kind, Policy
 
 SUBJECTS = 2**16
-"""How many subjects are drawn from a Gaussian law unless told otherwise."""
+"""How many subjects with measured outcomes are drawn unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Evaluation:
 
 def evaluate(
     problem: Problem,
-    distribution: Law,
+    distribution: Distribution,
     policy: Policy,
     *,
     subjects: int = SUBJECTS,
@@ -59,10 +61,10 @@ def evaluate(
     Parameters
     ----------
     problem : Problem
-    distribution : Discrete or Gaussian
+    distribution : Distribution
     policy : Policy
     subjects : int, optional
-        How many to draw from a Gaussian law.
+        How many to draw where outcomes are measured.
     rng : numpy.random.Generator, optional
         Draws them; by default always the same ones.
 
@@ -77,19 +79,19 @@ def evaluate(
                standard_error=0.0)
     """
     distribution.check(problem)
-    if isinstance(distribution, Discrete):
-        return _exact(problem, distribution, policy)
     rng = np.random.default_rng(0) if rng is None else rng
-    if isinstance(problem.reward, Entropy):
-        return _of_set(problem, distribution, policy, distribution.sample(rng, 2))
-    return _drawn(problem, distribution, policy, distribution.sample(rng, subjects), rng.random(subjects))
+    return EVALUATORS[problem.kind](problem, distribution, policy, subjects, rng)
 
 
-def _exact(problem: Problem, distribution: Discrete, policy: Policy) -> Evaluation:
-    rows, reward, cost, tests = distribution.support, 0.0, 0.0, 0.0
+def _exact(
+    problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: np.random.Generator
+) -> Evaluation:
+    table = distribution.solvable()
+    assert isinstance(table, Discrete)
+    rows, reward, cost, tests = table.support, 0.0, 0.0, 0.0
     shares: dict[int, float] = {}
     for chance, episodes in branches(problem, policy, rows):
-        p = distribution.probabilities * chance
+        p = table.probabilities * chance
         reward += float(p @ problem.realised(rows, episodes.actions))
         cost += float(p @ episodes.costs)
         tests += float(p @ episodes.tests)
@@ -99,9 +101,15 @@ def _exact(problem: Problem, distribution: Discrete, policy: Policy) -> Evaluati
     return Evaluation(reward - cost, reward, cost, tests, _named(problem, shares))
 
 
-def _drawn(problem: Problem, law: Gaussian, policy: Policy, rows: FloatArray, coins: FloatArray) -> Evaluation:
-    episodes = follow(problem, policy, rows, coins=coins)
-    rewards = expected_rewards(ProjectionDecider(problem, law), episodes.states, episodes.actions)
+def _drawn(
+    problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: np.random.Generator
+) -> Evaluation:
+    rows = distribution.sample(rng, subjects)
+    episodes = follow(problem, policy, rows, coins=rng.random(subjects))
+    if isinstance(distribution, Gaussian):  # the only law whose posterior rewards have a closed form: less noise
+        rewards = expected_rewards(ProjectionDecider(problem, distribution), episodes.states, episodes.actions)
+    else:
+        rewards = problem.realised(rows, episodes.actions)
     totals_earned = rewards - episodes.costs
     chosen, counts = np.unique(episodes.actions, return_counts=True)
     shares = {int(action): float(count) / len(rows) for action, count in zip(chosen, counts, strict=True)}
@@ -121,24 +129,36 @@ def expected_rewards(decider: ProjectionDecider, states: FloatArray, actions: In
     return np.take_along_axis(expected, (actions - decider.problem.d)[:, None], axis=1)[:, 0]
 
 
-def _of_set(problem: Problem, law: Gaussian, policy: Policy, rows: FloatArray) -> Evaluation:
-    """Return the figures of a policy that measures a fixed set, which any subject shows."""
-    episodes = follow(problem, policy, rows)
+def _of_set(
+    problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: np.random.Generator
+) -> Evaluation:
+    """Return the figures of a policy that measures a fixed set, which any two subjects show."""
+    episodes = follow(problem, policy, distribution.sample(rng, 2))
     known = ~np.isnan(episodes.states)
     if not (known == known[0]).all():
         raise PolicyError(
             "the policy measures other tests on other subjects; the entropy is that of a fixed set; give such a policy"
         )
-    reward = set_reward(problem, law, np.flatnonzero(known[0]))
+    reward = set_reward(problem, distribution, np.flatnonzero(known[0]))
     cost = float(episodes.costs[0])
     return Evaluation(reward - cost, reward, cost, float(known[0].sum()), {problem.decisions[0]: 1.0})
 
 
-def set_reward(problem: Problem, law: Gaussian, tests: IntArray) -> float:
+def set_reward(problem: Problem, distribution: Distribution, tests: IntArray) -> float:
     """Return λ·H(S)."""
+    gaussian = distribution.solvable()
     assert isinstance(problem.reward, Entropy)
-    return problem.reward.scale * law.entropy(tests.tolist()) if len(tests) else 0.0
+    assert isinstance(gaussian, Gaussian)
+    return problem.reward.scale * gaussian.entropy(tests.tolist()) if len(tests) else 0.0
 
 
 def _named(problem: Problem, shares: dict[int, float]) -> dict[str, float]:
     return {problem.action_name(a): shares[a] for a in sorted(shares, key=lambda a: (-shares[a], a))}
+
+
+EVALUATORS: dict[Kind, Callable[[Problem, Distribution, Policy, int, np.random.Generator], Evaluation]] = {
+    Kind.LISTED: _exact,
+    Kind.SCORES: _drawn,
+    Kind.SETS: _of_set,
+}
+"""How policies of problems of each kind are evaluated."""

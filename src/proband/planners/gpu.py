@@ -28,9 +28,9 @@ from proband.planners.dense import complete_codes, complete_states, meaning_of_c
 from proband.planners.discrete_plan import DiscretePlan
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import human_bytes, human_number
-from proband.planners.options import Options
+from proband.planners.options import Options, serves
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Pooling
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling
 
 THREADS = 128
 STATES_A_BLOCK = 2048
@@ -110,6 +110,7 @@ def rounding_error(layout: Layout, payoff: FloatArray, precision: str) -> float:
     return 4 * roundings * unit * float(np.abs(payoff).max())
 
 
+@serves(Kind.LISTED)
 def plan_gpu(problem: Problem, distribution: Discrete, options: Options) -> GpuPlan:
     """Solve all states on the GPU, in single precision; the plan's `error` says how far its value may be off."""
     options.refuse_limits_per_subject("gpu")

@@ -15,11 +15,11 @@ import math
 import numpy as np
 
 from proband.distributions import Discrete, totals
-from proband.planners.options import Options
+from proband.planners.options import Options, serves
 from proband.planners.tree_plan import Place, TreePlan, grow
 from proband.policies import Decider, Node
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Pooling
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling
 
 TIE = 1e-12
 
@@ -79,11 +79,13 @@ class _Choosing:
         return best, first
 
 
+@serves(Kind.LISTED)
 def plan_myopic(problem: Problem, distribution: Discrete, options: Options) -> TreePlan:
     """Plan by the one-step value of information."""
     return _plan_ahead(problem, distribution, options, steps=1, method="myopic")
 
 
+@serves(Kind.LISTED)
 def plan_lookahead(problem: Problem, distribution: Discrete, options: Options) -> TreePlan:
     """Plan by looking `options.steps` tests ahead."""
     return _plan_ahead(problem, distribution, options, steps=options.steps, method="lookahead")
@@ -95,6 +97,7 @@ def _plan_ahead(problem: Problem, distribution: Discrete, options: Options, *, s
     return TreePlan(problem, distribution, root, method=method)
 
 
+@serves(Kind.LISTED)
 def plan_gain(problem: Problem, distribution: Discrete, options: Options) -> TreePlan:
     """Plan by information gain per cost, then prune what does not pay."""
     rule = _Choosing(problem, distribution, options)

@@ -23,6 +23,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.prices import as_bits
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
@@ -107,17 +108,12 @@ class Layout:
     @cached_property
     def peers(self) -> IntArray:
         """For each test the set of tests whose being done lowers its price, as bits, shape (m,)."""
-        place = {int(i): bit for bit, i in enumerate(self.tests)}
-        bits = [sum(1 << place[int(j)] for j in self.problem.peers(int(i))) for i in self.tests]
-        return np.array(bits, dtype=np.int64)
+        return as_bits(self.problem.prices.only(self.tests).peers)
 
     @cached_property
     def prices(self) -> FloatArray:
         """Full and reduced price of each test, shape (2, m)."""
-        tests = [self.problem.tests[i] for i in self.tests]
-        full = [test.cost for test in tests]
-        reduced = [test.cost if test.group_cost is None else test.group_cost for test in tests]
-        return np.array([full, reduced], dtype=np.float64).reshape(2, self.m)
+        return self.problem.prices.only(self.tests).both
 
     @contextmanager
     def scratch(self, size: int) -> Iterator[FloatArray]:

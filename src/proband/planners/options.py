@@ -5,10 +5,38 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from proband.errors import PlanError
+from proband.vocabulary import Kind
 
-Progress = Callable[["Standing"], None]
+Progress = Callable[[Any], Any]
+
+P = TypeVar("P", bound=Callable[..., Any])
+
+
+def serves(*kinds: Kind) -> Callable[[P], P]:
+    """Mark a planner with the kinds of problems that it plans; without a mark it is trusted with all.
+
+    Examples
+    --------
+    >>> @serves(Kind.LISTED)
+    ... def plan_nothing(problem, distribution, options): ...
+    >>> kinds_of(plan_nothing)
+    frozenset({<Kind.LISTED: 'listed outcomes'>})
+    """
+
+    def mark(planner: P) -> P:
+        vars(planner)["kinds"] = frozenset(kinds)
+        return planner
+
+    return mark
+
+
+def kinds_of(planner: Callable[..., Any]) -> frozenset[Kind]:
+    """Return the kinds of problems that a planner serves."""
+    kinds: frozenset[Kind] = getattr(planner, "kinds", frozenset(Kind))
+    return kinds
 
 
 @dataclass(frozen=True)
@@ -40,7 +68,9 @@ class Options:
         In units of the reward: by how much the value of a Gaussian plan may be off for numerical reasons, or the gap at
         which the search for a set ends.
     progress : callable, optional
-        Called with a :class:`Standing` now and then during a search.
+        Called with a :class:`~proband.planners.progress.Progress` now and then; a search that is answered False ends.
+    device : {"cpu", "gpu"}, optional
+        Where a dense plan is made, if the planner is not named.
     """
 
     max_tests: int | None = None
@@ -50,6 +80,7 @@ class Options:
     steps: int = 2
     progress: Progress | None = None
     tolerance: float | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_tests", "budget", "time_limit", "memory_limit"):
@@ -60,6 +91,8 @@ class Options:
             raise PlanError(f"max_tests is {self.max_tests}; it must be a whole number; round it")
         if self.tolerance is not None and not 0 < self.tolerance < math.inf:
             raise PlanError(f"tolerance is {self.tolerance}; it must be above 0 and finite; give one, or leave it out")
+        if self.device not in (None, "cpu", "gpu"):
+            raise PlanError(f"device is {self.device!r}; devices are cpu and gpu; choose one")
         if self.steps < 1:
             raise PlanError(f"steps is {self.steps}; look-ahead looks 1 or more tests ahead; give 1 or more")
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from proband.distributions import Law
+from proband.distributions import Solvable
+from proband.errors import PlanError, StateError
 from proband.planners.evaluation import Evaluation, evaluate
-from proband.policies.tree import Alternative
+from proband.policies.tree import Alternative, Tree
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
@@ -29,11 +32,21 @@ class Explanation:
     alternatives : tuple of Alternative
         Every possible action with its value and by how much it loses to the best, best first. For a match reward
         the only decision listed is the best one.
+    beliefs : tuple
+        What is believed of each score (:class:`~proband.planners.gaussian.plan.Belief`), where there are scores.
     """
 
     action: int
     probability: float
     alternatives: tuple[Alternative, ...]
+    beliefs: tuple[Any, ...] = ()
+
+
+def ranked(scores: Mapping[int, float], action: int) -> tuple[Alternative, ...]:
+    """Return actions with their values and what they lose, best first; of equal ones the plan's `action`."""
+    best = max(scores.values())
+    order = sorted(scores, key=lambda a: (-scores[a], a != action, a))
+    return tuple(Alternative(a, scores[a], best - scores[a]) for a in order)
 
 
 class Plan(ABC):
@@ -43,6 +56,7 @@ class Plan(ABC):
     ----------
     problem : Problem
     distribution : Discrete or Gaussian
+        The law that was solved for (:meth:`proband.distributions.Distribution.solvable`).
     value : float
         Expected total reward of a new subject under the plan.
     bound : float
@@ -61,7 +75,7 @@ class Plan(ABC):
     error: float = 0.0
     explain_choice: str = "asked for by name"
 
-    def __init__(self, problem: Problem, distribution: Law) -> None:
+    def __init__(self, problem: Problem, distribution: Solvable) -> None:
         self.problem = problem
         self.distribution = distribution
 
@@ -101,6 +115,20 @@ class Plan(ABC):
     def decision_probabilities(self) -> dict[str, float]:
         """Probability of each decision for a new subject."""
         return self.evaluation.decisions
+
+    def tree(self, *, depth: int | None = None) -> Tree:
+        """Return the plan as a decision tree (:meth:`DiscretePlan.tree`); raise where outcomes are measured."""
+        raise PlanError(
+            "the tests are measured, so the plan is no tree of outcomes; look at its regions (proband plan --plot), or "
+            "bin the measurements (proband.binning)"
+        )
+
+    def one_state(self, state: ArrayLike) -> FloatArray:
+        """Return one state to be explained, checked, shape (d,)."""
+        rows = self.problem.states(state)
+        if len(rows) != 1:
+            raise StateError(f"{len(rows)} states are given; one state is explained at a time; give one row")
+        return np.asarray(rows[0])
 
     def missing_context(self, rows: FloatArray) -> tuple[IntArray, NDArray[np.bool_]]:
         """Return actions with the first missing test known on arrival filled in, and where none is missing."""

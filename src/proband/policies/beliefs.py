@@ -24,7 +24,7 @@ class Beliefs:
     ----------
     problem : Problem
         With a :class:`~proband.rewards.Projection` reward.
-    law : Gaussian
+    distribution : Gaussian
 
     Examples
     --------
@@ -38,20 +38,20 @@ class Beliefs:
     (array([1]), array([[3.]]), array([[0.75]]))
     """
 
-    def __init__(self, problem: Problem, law: Gaussian) -> None:
+    def __init__(self, problem: Problem, distribution: Gaussian) -> None:
         if not isinstance(problem.reward, Projection):
             raise ProblemError(
                 f"the reward is {type(problem.reward).__name__}; beliefs about scores need a Projection; give one"
             )
-        law.check(problem)
+        distribution.check(problem)
         if problem.d > MOST_TESTS:
             raise TooLargeError(
                 f"the problem has {problem.d} tests; sets of them are numbered for at most {MOST_TESTS}; leave some out"
             )
         self.problem = problem
-        self.law = law
+        self.distribution = distribution
         self.matrix = problem.reward.matrix(problem.tests)
-        self.prior = self.matrix @ law.mean + problem.reward.offsets
+        self.prior = self.matrix @ distribution.mean + problem.reward.offsets
         self._known: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     def of(self, rows: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -62,7 +62,7 @@ class Beliefs:
             here = np.flatnonzero(masks == mask)
             known = members(int(mask), self.problem.d)
             gain, _ = self._belief(int(mask))
-            means[here] = self.prior + (rows[np.ix_(here, known)] - self.law.mean[known]) @ gain.T
+            means[here] = self.prior + (rows[np.ix_(here, known)] - self.distribution.mean[known]) @ gain.T
         return masks, means
 
     def covariance(self, mask: int) -> FloatArray:
@@ -73,8 +73,8 @@ class Beliefs:
         if mask not in self._known:
             known = np.zeros(self.problem.d, dtype=np.bool_)
             known[members(mask, self.problem.d)] = True
-            gain, covariance = self.law.posterior(known)
-            prior = self.matrix @ self.law.covariance @ self.matrix.T
+            gain, covariance = self.distribution.posterior(known)
+            prior = self.matrix @ self.distribution.covariance @ self.matrix.T
             posterior = self.matrix @ covariance @ self.matrix.T
             posterior = (posterior + posterior.T) / 2
             zero = np.diagonal(posterior) <= 1e-12 * np.diagonal(prior)

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.errors import PolicyError
 from proband.policies.completion import Completion
 from proband.policies.episodes import Episodes, follow
@@ -56,11 +56,13 @@ class Completing:
     completion : callable
         From states (n, d) in which the base policy stops to probabilities (n,), such as
         :class:`~proband.policies.AtLeaves` and :class:`~proband.policies.ByTests`.
-    distribution : Discrete or Gaussian, optional
+    distribution : Distribution, optional
         The law for the decision after completing; needed where tests are unavailable.
     """
 
-    def __init__(self, problem: Problem, base: Policy, completion: Completion, distribution: Law | None = None) -> None:
+    def __init__(
+        self, problem: Problem, base: Policy, completion: Completion, distribution: Distribution | None = None
+    ) -> None:
         self.problem = problem
         self.base = base
         self.completion = completion

@@ -6,17 +6,21 @@ about z (:mod:`proband.policies.beliefs`). An entropy reward leaves nothing to d
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.distributions import Discrete, Gaussian
-from proband.piecewise import PiecewiseLinear
-from proband.piecewise_plane import PiecewisePlane
+from proband.distributions import Distribution, Gaussian
 from proband.policies.beliefs import Beliefs
 from proband.policies.deciding import Decider
 from proband.problem import Problem
-from proband.rewards import Entropy, Projection
-from proband.vocabulary import FloatArray, IntArray
+from proband.rewards import Projection
+from proband.vocabulary import FloatArray, IntArray, Kind
+
+if TYPE_CHECKING:
+    from proband.piecewise import PiecewiseLinear, PiecewisePlane
 
 
 class ProjectionDecider:
@@ -33,9 +37,9 @@ class ProjectionDecider:
     (['pass', 'fail'], array([0.5, 0. ]))
     """
 
-    def __init__(self, problem: Problem, law: Gaussian) -> None:
+    def __init__(self, problem: Problem, distribution: Gaussian) -> None:
         self.problem = problem
-        self.beliefs = Beliefs(problem, law)
+        self.beliefs = Beliefs(problem, distribution)
         self.reward = reward_function(problem)
 
     def decide(self, states: ArrayLike) -> tuple[IntArray, FloatArray]:
@@ -59,6 +63,8 @@ class ProjectionDecider:
 
     def expected_of(self, means: FloatArray, covariance: FloatArray) -> FloatArray:
         """Return the expected reward of each decision for beliefs with means (n, scores), shape (n, decisions)."""
+        from proband.piecewise import PiecewiseLinear
+
         if isinstance(self.reward, PiecewiseLinear):
             return self.reward.expectation(means[:, 0], np.full(len(means), np.sqrt(covariance[0, 0])))
         return self.reward.expectation(means, covariance)
@@ -78,6 +84,8 @@ class StopDecider:
 
 def reward_function(problem: Problem) -> PiecewiseLinear | PiecewisePlane:
     """Return the reward of a projection problem as a function of its one or two scores."""
+    from proband.piecewise import PiecewisePlane  # compiled: not for those who read policies without scores
+
     assert isinstance(problem.reward, Projection)
     if len(problem.reward.scores) == 1:
         return problem.reward.line(problem.decisions)
@@ -85,9 +93,17 @@ def reward_function(problem: Problem) -> PiecewiseLinear | PiecewisePlane:
     return PiecewisePlane((knots[0], knots[1]), intercepts, slopes)
 
 
-def decider_for(problem: Problem, law: Discrete | Gaussian) -> Decider | ProjectionDecider | StopDecider:
+AnyDecider = Decider | ProjectionDecider | StopDecider
+
+DECIDERS: dict[Kind, Callable[[Problem, Any], AnyDecider]] = {
+    Kind.LISTED: Decider,
+    Kind.SCORES: ProjectionDecider,
+    Kind.SETS: lambda problem, distribution: StopDecider(problem),
+}
+"""What decides in problems of each kind."""
+
+
+def decider_for(problem: Problem, distribution: Distribution) -> AnyDecider:
     """Return what decides best under a law."""
-    law.check(problem)
-    if isinstance(law, Discrete):
-        return Decider(problem, law)
-    return StopDecider(problem) if isinstance(problem.reward, Entropy) else ProjectionDecider(problem, law)
+    distribution.check(problem)
+    return DECIDERS[problem.kind](problem, distribution.solvable())

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.errors import PolicyError
 from proband.policies.deciding_measured import StopDecider, decider_for
 from proband.problem import Problem
-from proband.rewards import Entropy
-from proband.vocabulary import FloatArray, IntArray, Pooling, outcome_codes
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, outcome_codes
 
 
 class FixedSet:
@@ -23,7 +22,7 @@ class FixedSet:
     problem : Problem
     tests : sequence of str
         Names of the tests to run.
-    distribution : Discrete or Gaussian, optional
+    distribution : Distribution, optional
         The law under which the final decision is best. Without it every test must be known in the end, and the
         decision is best for the complete outcome vector (f is known; P is not needed). An entropy problem needs none.
 
@@ -37,7 +36,7 @@ class FixedSet:
     ['crack', 'pass', 'fail']
     """
 
-    def __init__(self, problem: Problem, tests: Sequence[str], distribution: Law | None = None) -> None:
+    def __init__(self, problem: Problem, tests: Sequence[str], distribution: Distribution | None = None) -> None:
         self.problem = problem
         self.order = [problem.test_index(name) for name in tests]
         for i in self.order:
@@ -46,7 +45,7 @@ class FixedSet:
                     f"test {problem.tests[i].name!r} cannot be run (known on arrival, or unavailable); a fixed set "
                     "holds tests that can; drop it"
                 )
-        stops = isinstance(problem.reward, Entropy)
+        stops = problem.kind is Kind.SETS
         if distribution is None and not stops and {*self.order, *problem.context.tolist()} != set(range(problem.d)):
             seen = {*self.order, *problem.context.tolist()}
             left_out = [test.name for i, test in enumerate(problem.tests) if i not in seen]
@@ -84,11 +83,11 @@ class DecideNow:
     problem : Problem
     decision : str, optional
         The decision to take always.
-    distribution : Discrete or Gaussian, optional
+    distribution : Distribution, optional
         The law under which the decision is best, when none is named.
     """
 
-    def __init__(self, problem: Problem, decision: str | None = None, distribution: Law | None = None) -> None:
+    def __init__(self, problem: Problem, decision: str | None = None, distribution: Distribution | None = None) -> None:
         if (decision is None) == (distribution is None):
             raise PolicyError("give either a decision to take always, or a distribution to find the best one under")
         self.problem = problem
@@ -103,7 +102,7 @@ class DecideNow:
         return np.full(len(rows), self._action, dtype=np.int64)
 
 
-def test_everything(problem: Problem, distribution: Law | None = None) -> FixedSet:
+def test_everything(problem: Problem, distribution: Distribution | None = None) -> FixedSet:
     """Return the policy that runs every test that can be run, in a cheapest order, then decides."""
     return FixedSet(problem, [problem.tests[i].name for i in problem.cheapest_order], distribution)
 

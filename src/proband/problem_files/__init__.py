@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from proband.checking import NUMBER, FieldTypes, check_fields, check_names, mistake
 from proband.errors import ProblemError, ProblemFileError, shown
 from proband.files import LARGEST_PROBLEM_FILE, read_text, size
-from proband.problem_files.checking import NUMBER, Kinds, check_fields, check_names, mistake
-from proband.problem_files.rewards import read_reward, reward_to_dict
 from proband.problem_files.toml import parsed, toml
-from proband.rewards.entropy import STOP
+from proband.rewards.files import default_decisions, read_reward
 from proband.texts import check_plain
-from proband.vocabulary import DEFAULT_OUTCOMES, Reward, Test
+from proband.vocabulary import DEFAULT_OUTCOMES, Test
 
-__all__ = ["SCHEMA", "Fields", "from_dict", "read", "test_from_dict", "test_to_dict", "to_dict", "write"]
+__all__ = ["SCHEMA", "arguments", "read", "test_from_dict", "test_to_dict", "write"]
 
 SCHEMA = 1
 
-_FIELDS: Kinds = {"schema": int, "name": str, "unit": str, "decisions": list, "tests": list, "reward": dict}
-_TEST_FIELDS: Kinds = {
+_FIELDS: FieldTypes = {"schema": int, "name": str, "unit": str, "decisions": list, "tests": list, "reward": dict}
+_TEST_FIELDS: FieldTypes = {
     "name": str,
     "cost": NUMBER,
     "outcomes": list,
@@ -39,30 +37,18 @@ _TEST_FIELDS: Kinds = {
 }
 
 
-@dataclass(frozen=True)
-class Fields:
-    """What a problem file says."""
-
-    tests: tuple[Test, ...]
-    decisions: tuple[str, ...]
-    reward: Reward
-    name: str = ""
-    unit: str = ""
-
-
-def read(path: str | os.PathLike[str]) -> Fields:
-    """Read a problem file."""
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the structure of a problem file."""
     text = read_text(path, ProblemFileError, most=LARGEST_PROBLEM_FILE)
     try:
-        content = parsed(text)
+        return parsed(text)
     except (ValueError, RecursionError) as error:  # the parser's own error, huge numbers, deep nesting
         raise ProblemFileError(f"{path}: it is not valid TOML ({error}); correct that place") from error
-    return from_dict(content, source=str(path))
 
 
-def write(path: str | os.PathLike[str], fields: Fields) -> None:
-    """Write a problem file that reads back to equal fields."""
-    content = toml(to_dict(fields)).encode()
+def write(path: str | os.PathLike[str], structure: Mapping[str, Any]) -> None:
+    """Write a problem file that reads back to the same structure."""
+    content = toml(structure).encode()
     if len(content) > LARGEST_PROBLEM_FILE:
         raise ProblemError(
             f"the problem file would have {size(len(content))}; at most {size(LARGEST_PROBLEM_FILE)} are read; use a "
@@ -71,8 +57,8 @@ def write(path: str | os.PathLike[str], fields: Fields) -> None:
     Path(path).write_bytes(content)
 
 
-def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
-    """Check the structure of a problem file and build its parts; `source` begins every message."""
+def arguments(content: Mapping[str, Any], *, source: str) -> dict[str, Any]:
+    """Check the structure of a problem file and return the arguments of its Problem; `source` begins every message."""
     if not isinstance(content, Mapping):
         raise ProblemFileError(f"{source}: it is {shown(content)}; a problem is a table of fields; write it so")
     check_fields(source, "", content, _FIELDS, required=("schema", "tests", "reward"))
@@ -80,10 +66,11 @@ def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
         raise mistake(
             source, "schema", f"it is {content['schema']}; this version reads {SCHEMA}; set schema = {SCHEMA}"
         )
-    for key in ("name", "unit"):
-        check_plain(f"{source}: {key}: it", content.get(key, ""), ProblemFileError)
+    titles = {key: content.get(key, "") for key in ("name", "unit")}
+    for key, text in titles.items():
+        check_plain(f"{source}: {key}: it", text, ProblemFileError)
     tests = tuple(_read_test(source, n, entry) for n, entry in enumerate(content["tests"]))
-    decisions = tuple(content.get("decisions", (STOP,) if content["reward"].get("kind") == "entropy" else ()))
+    decisions = tuple(content.get("decisions", default_decisions(content["reward"])))
     if not all(isinstance(y, str) for y in decisions):
         raise mistake(source, "decisions", f"they are {shown(list(decisions))}; each must be a text; put it in quotes")
     if not tests:
@@ -91,20 +78,7 @@ def from_dict(content: Mapping[str, Any], *, source: str = "problem") -> Fields:
     check_names(source, "tests", [test.name for test in tests])
     check_names(source, "decisions", decisions)
     reward = read_reward(source, content["reward"], tests, decisions)
-    return Fields(tests, decisions, reward, name=content.get("name", ""), unit=content.get("unit", ""))
-
-
-def to_dict(fields: Fields, *, unstated: bool = False) -> dict[str, Any]:
-    """Return the structure of a problem file; the inverse of :func:`from_dict`.
-
-    With `unstated`, a reward that no file can hold is named; otherwise it raises.
-    """
-    content: dict[str, Any] = {"schema": SCHEMA, "name": fields.name, "unit": fields.unit}
-    if fields.decisions:
-        content["decisions"] = list(fields.decisions)
-    content["tests"] = [test_to_dict(test) for test in fields.tests]
-    content["reward"] = reward_to_dict(fields.reward, fields.tests, fields.decisions, unstated=unstated)
-    return content
+    return {"tests": tests, "decisions": decisions, "reward": reward, **titles}
 
 
 def test_to_dict(test: Test) -> dict[str, Any]:

@@ -1,10 +1,14 @@
 """Rewards f(x, y): of listed outcomes, of a projection of measurements, or the entropy of what is measured."""
 
 from proband.rewards.entropy import Entropy
-from proband.rewards.listed import Function, Match, RewardFunction, Table, Unstated, rowwise
-from proband.rewards.projection import Piece, Projection, Score
+from proband.rewards.files import REWARDS
+from proband.rewards.listed import Function, Match, RewardFunction, Unstated, rowwise
+from proband.rewards.projection import Projection
+from proband.rewards.scores import Piece, Score
+from proband.rewards.table import Table
 
 __all__ = [
+    "REWARDS",
     "Entropy",
     "Function",
     "Match",

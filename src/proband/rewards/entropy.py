@@ -13,16 +13,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
+from proband.checking import NUMBER, FieldTypes
 from proband.errors import ProblemError
-from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Test
+from proband.rewards.base import BaseReward
+from proband.vocabulary import FloatArray, Kind, Test
 
 STOP = "stop"
 """The only decision of an entropy problem."""
 
 
 @dataclass(frozen=True)
-class Entropy:
+class Entropy(BaseReward):
     """λ·H(S) for the set S of measured tests.
 
     Parameters
@@ -41,7 +44,9 @@ class Entropy:
     scale: float = 1.0
 
     kind = Kind.SETS
-    pooling = Pooling.SUM
+    name = "entropy"
+    fields: ClassVar[FieldTypes] = {"scale": NUMBER}
+    default_decisions = (STOP,)
 
     def __post_init__(self) -> None:
         number = isinstance(self.scale, int | float) and not isinstance(self.scale, bool)
@@ -76,9 +81,3 @@ class Entropy:
         raise ProblemError(
             "the reward is the entropy of the set that is measured; no single subject has one; plan with a Gaussian law"
         )
-
-    def realised(
-        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
-    ) -> FloatArray:
-        """Raise: see :meth:`payoff`."""
-        return self.payoff(tests, decisions, rows)

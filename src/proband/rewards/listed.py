@@ -5,15 +5,6 @@ their probabilities p, the (unnormalised) value of deciding now is
 
 * for a table or a function: max_y Σ_x p(x) f(x, y);
 * for match, f = 1{x = y} (Section 2 of the paper, its experiment): max_x p(x), without enumerating Π k_i decisions.
-
-Examples
---------
->>> from proband import Test
->>> tests = [Test("crack", 1.0, outcomes=("none", "deep"))]
->>> reward = Table(["crack"], [[1.0, -0.2], [-20.0, -0.2]])
->>> reward.payoff(tests, ("pass", "fail"), np.array([[0.0], [1.0]]))
-array([[  1. ,  -0.2],
-       [-20. ,  -0.2]])
 """
 
 from __future__ import annotations
@@ -21,84 +12,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from proband.checking import FieldTypes
 from proband.errors import ProblemError
-from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Kind, Pooling, Test, outcome_codes
+from proband.rewards.base import BaseReward
+from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Pooling, Test, outcome_codes
 
 RewardFunction = Callable[[FloatArray, int], ArrayLike]
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A utility for each combination of target outcomes and each decision (confusion costs).
-
-    Parameters
-    ----------
-    targets : sequence of str
-        Names of the tests on which the reward depends.
-    utilities : array_like of shape (k_1, ..., k_j, decisions)
-        One axis for each target, in their order, then one for the decisions.
-    """
-
-    targets: tuple[str, ...]
-    utilities: FloatArray
-
-    kind = Kind.LISTED
-    pooling = Pooling.SUM
-
-    def __init__(self, targets: Sequence[str], utilities: ArrayLike) -> None:
-        if isinstance(targets, str):
-            raise ProblemError(f"targets are {targets!r}; they must be a list of names; write [{targets!r}]")
-        table = np.array(utilities, dtype=np.float64)
-        if not np.isfinite(table).all():
-            raise ProblemError("a utility is not finite; utilities must be finite numbers; replace NaN and infinities")
-        table.setflags(write=False)
-        object.__setattr__(self, "targets", tuple(targets))
-        object.__setattr__(self, "utilities", table)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Table):
-            return NotImplemented
-        return self.targets == other.targets and np.array_equal(self.utilities, other.utilities)
-
-    def __hash__(self) -> int:
-        return hash((self.targets, self.utilities.tobytes()))
-
-    def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
-        """Raise if the targets are no tests, or the table has not one entry for each combination."""
-        _need_decisions(decisions)
-        names = [test.name for test in tests]
-        unknown = [target for target in self.targets if target not in names]
-        if not self.targets or unknown or len(set(self.targets)) < len(self.targets):
-            raise ProblemError(
-                f"the reward's targets are {list(self.targets)}; they must be one or more different tests of "
-                f"{names}; correct {unknown or 'the list'}"
-            )
-        shape = (*(tests[names.index(target)].k for target in self.targets), len(decisions))
-        if self.utilities.shape != shape:
-            raise ProblemError(
-                f"the utilities have shape {self.utilities.shape}; with targets {list(self.targets)} and "
-                f"{len(decisions)} decisions it must be {shape}; give one number for each combination"
-            )
-
-    def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
-        """Return f(x, y) for every row and decision, shape (n, decisions)."""
-        names = [test.name for test in tests]
-        columns = tuple(rows[:, names.index(target)].astype(np.int64) for target in self.targets)
-        return self.utilities[columns]
-
-    def realised(
-        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
-    ) -> FloatArray:
-        """Return f(x, y) for each row and its chosen decision, shape (n,)."""
-        return np.take_along_axis(self.payoff(tests, decisions, rows), chosen[:, None], axis=1)[:, 0]
-
-
 @dataclass(frozen=True)
-class Match:
+class Match(BaseReward):
     """f = 1{x = y}: name the whole outcome vector; decisions are the numbers of outcome vectors.
 
     See Also
@@ -106,8 +34,8 @@ class Match:
     proband.vocabulary.outcome_codes : how outcome vectors are numbered.
     """
 
-    kind = Kind.LISTED
     pooling = Pooling.MAXIMUM
+    name = "match"
 
     def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
         """Raise if decisions were named, or the outcome vectors are too many to be numbered."""
@@ -135,7 +63,7 @@ class Match:
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(BaseReward):
     """Any Python function ``f(x, y)``, evaluated in bulk.
 
     Parameters
@@ -146,13 +74,6 @@ class Function:
     """
 
     function: RewardFunction
-
-    kind = Kind.LISTED
-    pooling = Pooling.SUM
-
-    def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
-        """Raise if there is nothing to decide."""
-        _need_decisions(decisions)
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         """Return f(x, y) for every row and decision, shape (n, decisions): one call for each decision."""
@@ -183,7 +104,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Unstated:
+class Unstated(BaseReward):
     """Stands for a reward that a policy file does not hold: a Python function, or a class of one's own.
 
     A policy acts without its reward; planning and evaluating need the real one.
@@ -196,24 +117,14 @@ class Unstated:
 
     of: str = "Function"
 
-    kind = Kind.LISTED
-    pooling = Pooling.SUM
-
-    def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
-        """Raise if there is nothing to decide."""
-        _need_decisions(decisions)
+    name = "unstated"
+    fields: ClassVar[FieldTypes] = {"of": str}
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         """Raise: the reward is not known here."""
         raise ProblemError(
             f"the reward was a {self.of} of the program, and is not in the file; give the problem its reward again"
         )
-
-    def realised(
-        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
-    ) -> FloatArray:
-        """Raise: the reward is not known here."""
-        return self.payoff(tests, decisions, rows)
 
 
 def rowwise(function: Callable[[FloatArray, int], float]) -> RewardFunction:
@@ -230,8 +141,3 @@ def rowwise(function: Callable[[FloatArray, int], float]) -> RewardFunction:
         return np.array([function(row, y) for row in rows], dtype=np.float64)
 
     return bulk
-
-
-def _need_decisions(decisions: Sequence[str]) -> None:
-    if not decisions:
-        raise ProblemError('decisions are missing; name one or more, such as ("pass", "fail")')

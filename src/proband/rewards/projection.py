@@ -27,101 +27,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from proband.checking import FieldTypes, mistake
 from proband.errors import ProblemError, shown
-from proband.piecewise import PiecewiseLinear
-from proband.texts import check_plain
-from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Test
+from proband.rewards.base import BaseReward
+from proband.rewards.scores import Piece, Score
+from proband.vocabulary import FloatArray, Kind, Test
+
+if TYPE_CHECKING:
+    from proband.piecewise import PiecewiseLinear
 
 MOST_SCORES = 2
 
 
-@dataclass(frozen=True)
-class Score:
-    """A linear combination of measurements, z = Σ weight · x + offset.
-
-    Parameters
-    ----------
-    name : str
-        How people call it.
-    weights : mapping of str to float
-        By name of the test; 0 where a test is left out.
-    offset : float, default 0
-    unit : str, default ""
-    """
-
-    name: str
-    weights: Mapping[str, float]
-    offset: float = 0.0
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise ProblemError(f"the name of a score is {self.name!r}; it must be a non-empty text; name it")
-        check_plain("the name of a score", self.name, ProblemError)
-        check_plain(f"score {self.name!r}: the unit", self.unit, ProblemError)
-        numbers = {name: _number(f"score {self.name!r}: the weight of {name!r}", w) for name, w in self.weights.items()}
-        if not any(numbers.values()):
-            raise ProblemError(
-                f"score {self.name!r}: its weights are {dict(self.weights)}; at least one must differ from 0; add it"
-            )
-        object.__setattr__(self, "weights", numbers)
-        object.__setattr__(self, "offset", _number(f"score {self.name!r}: the offset", self.offset))
-
-    def row(self, tests: Sequence[Test]) -> FloatArray:
-        """Return the weight of every test, shape (d,)."""
-        return np.array([self.weights.get(test.name, 0.0) for test in tests])
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A linear piece of the reward of one decision.
-
-    Parameters
-    ----------
-    decision : str
-    value : float
-        The reward where z = `at`.
-    when : mapping of str to (low, high), optional
-        For a score the interval low ≤ z < high in which the piece counts; None or infinity for no limit. Everywhere,
-        if a score is left out.
-    slope : mapping of str to float, optional
-        Change of the reward per unit of a score; 0 by default.
-    at : mapping of str to float, optional
-        Where the slopes are anchored; 0 by default.
-    """
-
-    decision: str
-    value: float = 0.0
-    when: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
-    slope: Mapping[str, float] = field(default_factory=dict)
-    at: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        where = f"piece of decision {self.decision!r}"
-        object.__setattr__(self, "value", _number(f"{where}: the value", self.value))
-        for key in ("slope", "at"):
-            numbers = {name: _number(f"{where}: {key} of {name!r}", n) for name, n in getattr(self, key).items()}
-            object.__setattr__(self, key, numbers)
-        object.__setattr__(self, "when", {name: _interval(where, name, given) for name, given in self.when.items()})
-
-    @property
-    def intercept(self) -> float:
-        """The piece's value at z = 0."""
-        return self.value - sum(slope * self.at.get(name, 0.0) for name, slope in self.slope.items())
-
-    def interval(self, score: str) -> tuple[float, float]:
-        """Return where the piece counts, with infinities for no limit."""
-        low, high = self.when.get(score, (None, None))
-        return -math.inf if low is None else low, math.inf if high is None else high
-
-
 @dataclass(frozen=True, init=False)
-class Projection:
+class Projection(BaseReward):
     """A piecewise-linear reward of one or two scores.
 
     Parameters
@@ -136,7 +60,8 @@ class Projection:
     pieces: tuple[Piece, ...]
 
     kind = Kind.SCORES
-    pooling = Pooling.SUM
+    name = "projection"
+    fields: ClassVar[FieldTypes] = {"scores": list, "pieces": list}
 
     def __init__(self, scores: Sequence[Score], pieces: Sequence[Piece]) -> None:
         object.__setattr__(self, "scores", tuple(scores))
@@ -158,8 +83,7 @@ class Projection:
 
     def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
         """Raise if tests or decisions do not fit."""
-        if not decisions:
-            raise ProblemError('decisions are missing; name one or more, such as ("pass", "fail")')
+        super().check(tests, decisions)
         names = {test.name: None for test in tests}
         listed = [test.name for test in tests if not test.measured]
         if listed:
@@ -189,12 +113,6 @@ class Projection:
             payoff[:, list(decisions).index(piece.decision)] += np.where(inside, amount, 0.0)
         return payoff
 
-    def realised(
-        self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray, chosen: IntArray
-    ) -> FloatArray:
-        """Return f(x, y) for each row and its chosen decision, shape (n,)."""
-        return np.take_along_axis(self.payoff(tests, decisions, rows), chosen[:, None], axis=1)[:, 0]
-
     def matrix(self, tests: Sequence[Test]) -> FloatArray:
         """Return A, shape (scores, d)."""
         return np.array([score.row(tests) for score in self.scores])
@@ -206,6 +124,8 @@ class Projection:
 
     def line(self, decisions: Sequence[str]) -> PiecewiseLinear:
         """Return the reward of each decision as a function of the only score."""
+        from proband.piecewise import PiecewiseLinear  # compiled: not for those who only read the reward
+
         knots, intercepts, slopes = self.cells(decisions)
         return PiecewiseLinear(knots[0], intercepts, slopes[..., 0])
 
@@ -231,34 +151,39 @@ class Projection:
             slopes[where] += [piece.slope.get(name, 0.0) for name in names]
         return knots, intercepts, slopes
 
+    @classmethod
+    def from_dict(
+        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str
+    ) -> Self:
+        """Build the reward from its table in a problem file."""
+        scores = [
+            Score.from_dict(row, [test.name for test in tests], source=source, key=f"reward.scores[{n}]")
+            for n, row in enumerate(_rows(source, content, "scores"))
+        ]
+        names = [score.name for score in scores]
+        pieces = [
+            Piece.from_dict(row, names, decisions, source=source, key=f"reward.pieces[{n}]")
+            for n, row in enumerate(_rows(source, content, "pieces"))
+        ]
+        return cls(scores, pieces)
+
+    def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
+        """Return the reward's table in a problem file."""
+        scores, pieces = ([part.to_dict() for part in parts] for parts in (self.scores, self.pieces))
+        return {"scores": scores, "pieces": pieces}
+
+
+def _rows(source: str, content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    rows = content.get(key)
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        raise mistake(
+            source, f"reward.{key}", f"it is {shown(rows)}; a projection needs a list of tables; write [[reward.{key}]]"
+        )
+    return list(rows)
+
 
 def _cells(knots: FloatArray, interval: tuple[float, float]) -> slice:
     """Return the cells between knots that an interval covers, both of its ends being knots or infinite."""
     low, high = interval
     first = np.searchsorted(knots, low, side="right")
     return slice(int(first), len(knots) + 1 if math.isinf(high) else int(np.searchsorted(knots, high, side="right")))
-
-
-def _number(what: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ProblemError(f"{what} is {value!r}; it must be a number; correct it")
-    try:
-        number = float(value)
-    except OverflowError:  # a whole number of hundreds of digits
-        number = math.inf
-    if not math.isfinite(number):
-        raise ProblemError(f"{what} is {number}; it must be finite; correct it")
-    return number
-
-
-def _interval(where: str, name: str, given: Sequence[float | None]) -> tuple[float | None, float | None]:
-    try:
-        low, high = given
-        lower, upper = -math.inf if low is None else float(low), math.inf if high is None else float(high)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ProblemError(
-            f"{where}: when.{name} is {shown(given)}; it must be [low, high]; give two numbers"
-        ) from error
-    if not lower < upper:
-        raise ProblemError(f"{where}: when.{name} is {list(given)}; low must be below high; correct the limits")
-    return None if math.isinf(lower) else lower, None if math.isinf(upper) else upper

@@ -1,6 +1,13 @@
 """Streams of subjects through agents, and the regret of it."""
 
-from proband.simulation.regret import draw_stream, simulate
-from proband.simulation.trajectory import Trajectory, checkpoints
+from typing import TYPE_CHECKING
+
+from proband.lazy import attributes
+
+if TYPE_CHECKING:
+    from proband.simulation.regret import draw_stream, simulate
+    from proband.simulation.trajectory import Trajectory, checkpoints
+else:
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = ["Trajectory", "checkpoints", "draw_stream", "simulate"]

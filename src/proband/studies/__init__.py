@@ -11,16 +11,13 @@ Examples
 'crack'
 """
 
-from proband.studies.advice import Advice, Alternative
-from proband.studies.copying import copy_study
-from proband.studies.events import Event
-from proband.studies.exchange import Verified, import_study
-from proband.studies.fold import folded
-from proband.studies.ledger import Ledger, Observation
-from proband.studies.replay import Difference, Replayed, replay
+from proband.studies.exchange import Verified, copy_study, import_study
+from proband.studies.learning import Advice, Alternative, Difference, Replayed
+from proband.studies.learning.replay import replay
+from proband.studies.ledger import Event, Ledger, Observation, Subject
+from proband.studies.log import folded
 from proband.studies.stores import Store, open_store
 from proband.studies.study import Study
-from proband.studies.subject import Subject
 from proband.studies.summary import Exploration, Stretch, Summary
 
 __all__ = [

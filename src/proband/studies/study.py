@@ -14,22 +14,21 @@ from typing import Self
 import proband
 from proband.errors import StudyError
 from proband.problem import Problem
-from proband.studies import checks
-from proband.studies.events import Event, as_time, seal
-from proband.studies.fold import CREATED, founded
-from proband.studies.founding import actor_of, founding_of, lease_of, make_agent, station_of
-from proband.studies.journal import Journal
-from proband.studies.names import problem_to_dict
-from proband.studies.reading import Reading
+from proband.studies import amendments, operations, queries
+from proband.studies.events import checks, created
+from proband.studies.learning.replanning import Replanner, mode_of
+from proband.studies.ledger.chain import Event, as_time, moment, seal
+from proband.studies.log.fold import begun
+from proband.studies.log.journal import Journal
+from proband.studies.station import Station, actor_of, station_of
 from proband.studies.stores.contract import Store
 from proband.studies.stores.registry import Hidden, open_store
-from proband.studies.tutor import Tutor, mode_of
 
 DEFAULT_STORE = "sqlite:///proband.db"
 DEFAULT_LEASE = 900.0
 
 
-class Study(Reading):
+class Study(Station):
     """A live study; made by :meth:`create`, or opened by :meth:`open`.
 
     Many subjects may be open at once, at any number of stations (processes, threads, machines) on one store. An
@@ -62,8 +61,38 @@ class Study(Reading):
     pass
     """
 
-    def __init__(self, journal: Journal, tutor: Tutor, *, lease: float, owned: Store | None) -> None:
-        super().__init__(journal, tutor, lease=lease)
+    # What operators do
+    arrive = operations.arrive
+    ask = operations.ask
+    tell = operations.tell
+    decide = operations.decide
+    take = operations.take
+
+    # What is done away from the line
+    correct = amendments.correct
+    void = amendments.void
+    reveal = amendments.reveal
+    learn_from = amendments.learn_from
+    restart = amendments.restart
+
+    # What it can tell
+    policy = queries.policy
+    tree = queries.tree
+    subject = queries.subject
+    subjects = queries.subjects
+    summary = queries.summary
+    drift = queries.look_for_drift
+    records = queries.records
+    table = queries.table
+    write_table = queries.write_table
+    observations = queries.observations
+    events = queries.events
+    verify = queries.verify
+    replay = queries.replay
+    export = queries.export
+
+    def __init__(self, journal: Journal, replanner: Replanner, *, lease: float, owned: Store | None) -> None:
+        super().__init__(journal, replanner, lease=lease)
         self._owned = owned
         self.name = journal.study
         self.problem = journal.ledger.problem
@@ -109,27 +138,22 @@ class Study(Reading):
         lease : float
             For how many seconds a station keeps a subject after each of its events.
         replan : str
-            "background", "now" or "never" (:mod:`proband.studies.tutor`).
+            "background", "now" or "never" (:mod:`proband.studies.learning.replanning`).
         clock : callable, optional
             Returns the time in seconds since 1970.
         """
         store = Hidden(store) if isinstance(store, str) else store
-        created = as_time(checks.moment(time.time() if clock is None else clock()))
-        founding = founding_of(
-            problem,
-            name=name,
-            agent=agent,
-            seed=seed,
-            horizon=horizon,
-            created=created,
-            condition_number=condition_number,
+        date = as_time(moment(time.time() if clock is None else clock()))
+        data = created.draft(
+            problem, name=name, agent=agent, seed=seed, horizon=horizon, created=date, condition_number=condition_number
         )
-        who, place, held, mode = actor_of(actor), station_of(station), lease_of(lease), mode_of(replan)
-        first = Event(1, CREATED, None, founding, created, who, place, proband.__version__, CREATED)
-        founded(seal(first), first)  # what is written can be read
+        who, place, held, mode = actor_of(actor), station_of(station), checks.lease_of(lease), mode_of(replan)
+        kind = created.CREATED
+        first = Event(1, kind, None, data, date, who, place, proband.__version__, kind)
+        begun(seal(first), first)  # what is written can be read
         with _opened(store) as (where, owned):
-            where.create(founding["name"], seal(first))
-            return cls._on(where, founding["name"], owned, who, place, held, mode, clock)
+            where.create(data["name"], seal(first))
+            return cls._on(where, data["name"], owned, who, place, held, mode, clock)
 
     @classmethod
     def open(
@@ -156,11 +180,11 @@ class Study(Reading):
             As for :meth:`create`.
         """
         store = Hidden(store) if isinstance(store, str) else store
-        who, place, held, mode = actor_of(actor), station_of(station), lease_of(lease), mode_of(replan)
+        who, place, held, mode = actor_of(actor), station_of(station), checks.lease_of(lease), mode_of(replan)
         with _opened(store) as (where, owned):
             study = cls._on(where, name, owned, who, place, held, mode, clock)
-        stated = study._journal.ledger.founding["problem"]
-        if problem is not None and problem_to_dict(problem) != stated:
+        stated = study._journal.ledger.creation["problem"]
+        if problem is not None and problem.to_dict() != stated:
             study.close()
             raise StudyError(
                 f"study {name!r} is about another problem ({stated['name']!r}) than the given one ({problem.name!r}): "
@@ -183,8 +207,10 @@ class Study(Reading):
         wall, steady = (time.time, time.monotonic) if clock is None else (clock, clock)
         journal = Journal(store, name, actor=actor, station=station, clock=wall, steady=steady)
         ledger = journal.ledger
-        tutor = Tutor(lambda: make_agent(ledger.problem, ledger.founding), ledger, journal.lock, mode=replan)
-        return cls(journal, tutor, lease=lease, owned=owned)
+        replanner = Replanner(
+            lambda: created.make_agent(ledger.problem, ledger.creation), ledger, journal.lock, mode=replan
+        )
+        return cls(journal, replanner, lease=lease, owned=owned)
 
     def __enter__(self) -> Self:
         return self
@@ -194,18 +220,18 @@ class Study(Reading):
 
     def close(self) -> None:
         """Stop learning, keep a snapshot, and release the store if this study opened it."""
-        if not self._closed:
-            self._closed = True
-            self._tutor.close()
+        if not self._journal.closed:
+            self._journal.closed = True
+            self._replanner.close()
             self._journal.close()
             if self._owned is not None:
                 self._owned.close()
 
     def replan(self) -> int:
         """Learn everything up to the end of the log, now; return the position of the policy that newcomers get."""
-        self._check_open()
+        self._journal.check_open()
         self._journal.catch_up()
-        return self._tutor.replan().position
+        return self._replanner.replan().position
 
 
 @contextmanager

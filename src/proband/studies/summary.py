@@ -8,27 +8,36 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.agents import FOREVER
 from proband.distributions import Discrete
 from proband.policies import CoinPolicy, FixedSet
-from proband.studies import acting
-from proband.studies.drift import DriftReport
-from proband.studies.learning import Published
-from proband.studies.leases import Leases
-from proband.studies.ledger import Clock, Ledger
-from proband.studies.statements import Statement
+from proband.studies.learning import acting
+from proband.studies.learning.advice import runs_everything
+from proband.studies.learning.learner import PolicySpan
+from proband.studies.learning.statements import Statement
+from proband.studies.ledger.leases import Leases
+from proband.studies.ledger.ledger import Clock, Ledger
 from proband.vocabulary import FloatArray, IntArray
+
+if TYPE_CHECKING:  # drift brings compiled code with it
+    from proband.studies.drift import DriftReport
 
 STRETCHES = 40
 """In how many stretches costs over time are told, at most."""
 
 LARGEST_SUPPORT = 2**18
 """Beyond so many outcome vectors the share of completed subjects is not worked out."""
+
+
+@runtime_checkable
+class UnderLaw(Protocol):
+    """A plan that was made for a law."""
+
+    distribution: object
 
 
 class Stretch(NamedTuple):
@@ -148,7 +157,7 @@ def summarise(
     ledger: Ledger,
     leases: Leases,
     *,
-    published: Published | None,
+    span: PolicySpan | None,
     statement: Statement | None = None,
     drift: DriftReport | None = None,
     trouble: Exception | None = None,
@@ -162,10 +171,10 @@ def summarise(
     saved = _everything(ledger, done)
     decided = Counter(str(columns.decisions[i]) for i in done)
     return Summary(
-        study=ledger.founding["name"],
-        agent=ledger.founding["agent"],
+        study=ledger.creation["name"],
+        agent=ledger.creation["agent"],
         unit=ledger.problem.unit,
-        created=ledger.founding["created"],
+        created=ledger.creation["created"],
         events=ledger.position,
         hash=ledger.hash,
         open=len(ledger.open),
@@ -185,7 +194,7 @@ def summarise(
         revelations=ledger.kinds.get("revealed", 0),
         restarted=ledger.restarts[-1] if ledger.restarts else None,
         clock=tuple(ledger.clock),
-        exploration=None if published is None else _exploration(ledger, published),
+        exploration=None if span is None else _exploration(ledger, span),
         drift=drift,
         statement=None if statement is None else statement.in_study(ledger, leases),
         trouble=None if trouble is None else str(trouble),
@@ -210,22 +219,20 @@ def _everything(ledger: Ledger, subjects: IntArray) -> FloatArray:
     return ledger.problem.cost_of_the_rest(np.where(ways, 0.0, np.nan))[of_subject.reshape(-1)]
 
 
-def _exploration(ledger: Ledger, published: Published) -> Exploration:
-    left = published.commitment
-    behind = ledger.lessons_since(published.position, ledger.position)
-    return Exploration(
-        published.position, behind, None if left >= FOREVER else max(0, left - behind), _completing(ledger, published)
-    )
+def _exploration(ledger: Ledger, span: PolicySpan) -> Exploration:
+    behind = ledger.decided_since(span.position, ledger.position)
+    left = None if span.for_ever else max(0, span.commitment - behind)
+    return Exploration(span.position, behind, left, _completing(ledger, span))
 
 
-def _completing(ledger: Ledger, published: Published) -> float | None:
-    policy = published.policy
+def _completing(ledger: Ledger, span: PolicySpan) -> float | None:
+    policy = span.policy
     if isinstance(policy, FixedSet):
-        everything = set(policy.order) == set(ledger.problem.operable.tolist())
-        return 1.0 if everything and published.commitment < FOREVER else 0.0
+        return 1.0 if runs_everything(policy) and not span.for_ever else 0.0
     if not isinstance(policy, CoinPolicy):
         return 0.0
-    law = getattr(acting.base(policy), "distribution", None)
+    plan = acting.plan_of(policy)
+    law = plan.distribution if isinstance(plan, UnderLaw) else None
     if not isinstance(law, Discrete) or len(law) > LARGEST_SUPPORT:
         return None
     stopped = policy.stopped(law.support).states

@@ -11,7 +11,6 @@ import pytest
 
 from proband import Problem, Records
 from proband.agents.entropy import Thrifty
-from proband.agents.entropy.costs import SetCosts
 from proband.agents.entropy.learning.bundles import closed_bundles
 
 GROUPS = [None, ("van", 0.4), ("van", 0.5), ("van", 3.0), ("boat", 1.0)]
@@ -20,7 +19,7 @@ GROUPS = [None, ("van", 0.4), ("van", 0.5), ("van", 3.0), ("boat", 1.0)]
 def test_a_bundle_is_the_best_way_to_open_the_group_with_a_test(
     make_problem: Callable[..., Problem], rng: np.random.Generator
 ) -> None:
-    costs = SetCosts(make_problem([1.0, 2.5, 2.6, 4.0, 1.2], groups=GROUPS))
+    costs = make_problem([1.0, 2.5, 2.6, 4.0, 1.2], groups=GROUPS).prices
     variances = np.diag(rng.uniform(0.8, 1.2, size=4))
     bundles = closed_bundles(costs, 1.0, [0], [1, 2, 3, 4], 50 * variances, 50)
     assert set(bundles) == {1, 2, 3}  # the boat has no other test
@@ -36,12 +35,12 @@ def test_a_bundle_is_the_best_way_to_open_the_group_with_a_test(
 
 
 def test_opened_groups_have_no_bundles(make_problem: Callable[..., Problem]) -> None:
-    costs = SetCosts(make_problem([1.0, 2.5, 2.6, 4.0, 1.2], groups=GROUPS))
+    costs = make_problem([1.0, 2.5, 2.6, 4.0, 1.2], groups=GROUPS).prices
     assert closed_bundles(costs, 1.0, [3], [0, 1, 2, 4], np.eye(4), 1) == {}
 
 
 def test_a_bundle_counts_what_its_tests_share(make_problem: Callable[..., Problem]) -> None:
-    costs = SetCosts(make_problem([2.0, 2.0], groups=[("van", 1.0), ("van", 1.0)]))
+    costs = make_problem([2.0, 2.0], groups=[("van", 1.0), ("van", 1.0)]).prices
     apart = closed_bundles(costs, 1.0, [], [0, 1], np.eye(2), 1)[0]
     copies = closed_bundles(costs, 1.0, [], [0, 1], np.array([[1.0, 0.95], [0.95, 1.0]]), 1)[0]
     assert apart.tests == (0, 1)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proband import Problem, Records
+from proband import Problem, Records, Test
 from proband.agents import Agent
 from proband.agents.entropy import Certified, Elimination, EntropyExploreThenCommit, Thrifty
+from proband.errors import AgentError
 from proband.policies import follow
+from proband.rewards import Match
 from proband.vocabulary import FloatArray, Policy
 
 AGENTS: dict[str, Callable[[Problem, int], Any]] = {
@@ -112,3 +114,8 @@ def test_a_round_is_paid_in_the_cheapest_order(make_problem: Callable[..., Probl
     rows = np.zeros((1, 2))
     episodes = follow(problem, Thrifty(problem).policy(), rows)
     assert episodes.costs.tolist() == [1.5]
+
+
+def test_another_reward_is_refused(make: Callable[[Problem, int], Any]) -> None:
+    with pytest.raises(AgentError, match="the reward is Match; this agent is for maximum-entropy sampling"):
+        make(Problem([Test("crack", 1.0)], (), Match()), 100)

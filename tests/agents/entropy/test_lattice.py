@@ -17,8 +17,8 @@ from proband.agents.entropy.certificates.lattice_kernel import log_determinants
 from proband.agents.entropy.certificates.rivals import Rivals
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E, Rules, residuals, residuals_given
 from proband.agents.entropy.certificates.widths import Event, Looks, pair_widths
-from proband.agents.entropy.costs import SetCosts
 from proband.agents.entropy.learning.scatter import Scatter
+from proband.prices import Prices
 
 EVENT = Event(6, 60, 60, 60, math.log(0.01))
 
@@ -29,7 +29,7 @@ def scatter_of(rng: np.random.Generator, d: int = 6, n: int = 60) -> Scatter:
     return scatter
 
 
-def reward(scatter: Scatter, costs: SetCosts, tests: Any, scale: float = 1.0) -> float:
+def reward(scatter: Scatter, costs: Prices, tests: Any, scale: float = 1.0) -> float:
     chosen = np.searchsorted(scatter.sites, sorted(tests))
     logdet = np.linalg.slogdet(scatter.matrix[np.ix_(chosen, chosen)] / scatter.degrees)[1]
     return float(scale * (len(chosen) * LOG_TWO_PI_E + logdet) / 2 - costs.of(tests))
@@ -56,7 +56,7 @@ def test_singular_subsets_have_no_log_determinant() -> None:
 
 
 def test_rewards_differ_as_those_of_whole_sets(problem: Problem, rng: np.random.Generator) -> None:
-    scatter, costs = scatter_of(rng), SetCosts(problem)
+    scatter, costs = scatter_of(rng), problem.prices
     lattice = Lattice(np.array([1, 4]), np.array([0, 3, 5]))
     found = lattice.rewards(scatter, costs, 1.5)
     right = np.array([reward(scatter, costs, lattice.members(S), 1.5) for S in range(8)])
@@ -64,7 +64,7 @@ def test_rewards_differ_as_those_of_whole_sets(problem: Problem, rng: np.random.
 
 
 def test_comparisons_drop_what_plain_loops_drop(problem: Problem, rng: np.random.Generator) -> None:
-    scatter, costs = scatter_of(rng, n=400), SetCosts(problem)
+    scatter, costs = scatter_of(rng, n=400), problem.prices
     event = Event(6, 400, 400, 400, math.log(0.01))
     lattice = Lattice(np.array([1]), np.array([0, 2, 3, 4, 5]))
     rewards, widths = lattice.rewards(scatter, costs, 1.0), lattice.widths(event, 1.0)
@@ -141,7 +141,7 @@ def test_residuals_of_copies_vanish() -> None:
 def test_rules_settle_what_is_clear_and_nothing_else(
     make_problem: Callable[..., Problem], rng: np.random.Generator
 ) -> None:
-    costs = SetCosts(make_problem([0.2, 4.0, 1.4189, 1.0]))
+    costs = make_problem([0.2, 4.0, 1.4189, 1.0]).prices
     rules = Rules(costs, 1.0, Looks(20, 0.1), math.log(0.05))
     nobody, everybody = np.zeros(4, dtype=bool), np.ones(4, dtype=bool)
     scatter = Scatter(range(4), np.zeros(4))
@@ -163,7 +163,7 @@ def test_rules_do_not_trust_the_price_of_a_group(
     flags = np.zeros(2, dtype=bool), np.ones(2, dtype=bool)
     for peer, inside in ((0.5, [True, True]), (1.42, [False, False])):
         problem = make_problem([peer, 2.0], groups=[("van", peer), ("van", 1.2)])
-        rules = Rules(SetCosts(problem), 1.0, Looks(20, 0.1), math.log(0.05))
+        rules = Rules(problem.prices, 1.0, Looks(20, 0.1), math.log(0.05))
         found, possible = rules.settle(scatter, *flags)
         assert found.tolist() == inside
         assert possible.all()
@@ -171,7 +171,7 @@ def test_rules_do_not_trust_the_price_of_a_group(
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_bound_without_enumeration_is_a_bound(problem: Problem, seed: int) -> None:
-    scatter, costs = scatter_of(np.random.default_rng(seed)), SetCosts(problem)
+    scatter, costs = scatter_of(np.random.default_rng(seed)), problem.prices
     scatter.matrix /= 6  # closer to what the tests cost: several sets are near the best
     inside, possible = np.isin(np.arange(6), [3]), np.arange(6) != 1
     rivals = Rivals(scatter, costs, 1.0, inside, possible)
@@ -190,7 +190,7 @@ def test_the_bound_without_enumeration_is_a_bound(problem: Problem, seed: int) -
 
 
 def test_climbing_keeps_what_is_inside_and_the_size(problem: Problem, rng: np.random.Generator) -> None:
-    scatter, costs = scatter_of(rng), SetCosts(problem)
+    scatter, costs = scatter_of(rng), problem.prices
     inside = np.isin(np.arange(6), [1])
     rivals = Rivals(scatter, costs, 1.0, inside, np.ones(6, dtype=bool))
     assert 1 in rivals.climb()
@@ -231,7 +231,7 @@ def test_what_a_row_shows_beyond_what_was_asked_for_is_not_looked_at(rng: np.ran
 
 
 def test_chains_compare_sets_on_the_rounds_that_hold_them(problem: Problem, rng: np.random.Generator) -> None:
-    branches, costs = branches_of(rng), SetCosts(problem)
+    branches, costs = branches_of(rng), problem.prices
     lattice, looks = Lattice(np.array([1]), np.array([0, 2, 3])), Looks(10, 0.01, flat=400)
     chains = Chains(lattice, branches, costs, 1.0, looks, math.log(0.005))
     S, T = 0b001, 0b100  # tests {0, 1} and {1, 3}: together in 60 rounds, apart in 110 and 150

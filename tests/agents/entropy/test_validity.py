@@ -13,7 +13,6 @@ import pytest
 
 from proband import Records
 from proband.agents.entropy import Certified
-from proband.planners.arrays import prices_of
 from proband.planners.subset import solve_subset
 
 DELTA = 0.05
@@ -24,9 +23,9 @@ pytestmark = pytest.mark.slow
 
 
 def optimum(world: Any) -> tuple[set[int], float]:
-    prices = prices_of(world.problem)
+    prices = world.problem.prices
     chosen = solve_subset(
-        world.covariance, prices.costs, scale=world.scale, groups=prices.groups, group_costs=prices.group_costs
+        world.covariance, prices.cost, scale=world.scale, groups=prices.group, group_costs=prices.group_cost
     ).chosen
     return set(chosen), world.reward(chosen)
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from proband.piecewise import PiecewiseLinear, expect
+from proband.piecewise import PiecewiseLinear
+from proband.piecewise.line_kernel import expect
 from proband.planners.gaussian import Line, solve_line
 
 pytestmark = pytest.mark.filterwarnings("ignore:The occurrence of roundoff")  # quad, asked for its utmost

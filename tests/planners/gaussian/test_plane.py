@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from proband.piecewise import PiecewiseLinear
-from proband.piecewise_plane import PiecewisePlane
+from proband.piecewise import PiecewiseLinear, PiecewisePlane
 from proband.planners.gaussian import Line, solve_line
 from proband.planners.gaussian.plane import Plane, PlaneSolution, solve_plane
 from proband.vocabulary import FloatArray

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from proband.errors import PlanError, ProblemError, StateError, TooLargeError
-from proband.piecewise_plane import PiecewisePlane
+from proband.piecewise import PiecewisePlane
 from proband.planners.gaussian.plane import Plane, PlaneSolution, Refinement, solve_plane
-from proband.planners.gaussian.plane_induction import Induction, Rule, Sets
-from proband.planners.gaussian.plane_instance import standardise
+from proband.planners.gaussian.plane.induction import Induction, Rule, Sets
+from proband.planners.gaussian.plane.instance import standardise
 
 BOTH = PiecewisePlane(([-0.2], [-0.3]), [[[-1.0, -1.0], [-1.0, 1.0]], np.zeros((2, 2))], np.zeros((2, 2, 2, 2)))
 COVARIANCE = np.array([[1.0, 0.5, 0.2], [0.5, 1.5, -0.3], [0.2, -0.3, 0.8]])
@@ -86,7 +86,7 @@ def value_on(problem: Plane, width: float) -> float:
     return float(problem.reward.expected_maximum([problem.mean_z], prior(problem))[0] - induction.loss_on_arrival())
 
 
-@pytest.mark.parametrize("seed", [*range(36), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(36, 300))])
+@pytest.mark.parametrize("seed", [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 300))])
 def test_the_error_covers_the_truth(seed: int) -> None:
     problem = random_plane(seed)
     solution = solve_plane(problem)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from proband.planners.subset import solve_subset
-from proband.planners.subset.checking import checked_pool
-from proband.planners.subset.driver import Limits, Search
-from proband.planners.subset.instance import instance_of
+from proband.planners.subset.branch_and_bound import BranchAndBound, StopRule
+from proband.planners.subset.checking import checked_candidates
+from proband.planners.subset.objective import objective_of
 from proband.planners.subset.search_kernel import RELAXED
 
 
@@ -72,10 +72,10 @@ def test_no_incumbent_is_needed(size, grouped, hard_case, best_by_enumeration):
     for seed in range(25):
         covariance, options = hard_case(np.random.default_rng([seed, grouped, 1]), 13, grouped=grouped)
         complete = {"groups": None, "group_costs": None, **options}
-        pool = checked_pool(covariance, forced_in=(), forced_out=(), **complete)
-        search = Search(pool, instance_of(pool, size=size), 0.0)
-        assert search.run(Limits()) == "optimal"
-        best = 2 / pool.scale * best_by_enumeration(covariance, options, size=size)
+        candidates = checked_candidates(covariance, forced_in=(), forced_out=(), **complete)
+        search = BranchAndBound(candidates, objective_of(candidates, size=size), 0.0)
+        assert search.run(StopRule()) == "optimal"
+        best = 2 / candidates.scale * best_by_enumeration(covariance, options, size=size)
         assert search.value == pytest.approx(best, abs=1e-9)
         assert best - 1e-11 <= search.bound <= best + 1e-8
         relaxed += search.best.counts[RELAXED]
@@ -156,10 +156,10 @@ def test_progress_is_seen_and_can_end_the_search(size):
     for before, after in itertools.pairwise(seen):
         assert after.value >= before.value - 1e-12
         assert after.bound <= before.bound + 1e-9
-        assert after.nodes > before.nodes
+        assert after.done > before.done
         assert after.seconds > before.seconds
         assert after.value < after.bound
-    assert seen[-1].open > 0
+    assert seen[-1].details["open"] > 0
 
 
 def test_a_start_is_used():

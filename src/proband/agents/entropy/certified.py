@@ -31,8 +31,8 @@ from proband.agents.entropy.certificates.lattice import Lattice
 from proband.agents.entropy.certificates.rivals import Rivals
 from proband.agents.entropy.certificates.rules import Rules
 from proband.agents.entropy.certificates.widths import Event, Looks
-from proband.agents.entropy.costs import Flags
 from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive, checked_share
+from proband.prices import Flags
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 

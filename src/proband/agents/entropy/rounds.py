@@ -16,7 +16,6 @@ import numpy as np
 
 from proband.agents.agent import FOREVER
 from proband.agents.blockwise import Blockwise, in_order
-from proband.agents.entropy.costs import SetCosts
 from proband.agents.entropy.learning.normality import Normality, check_normality
 from proband.agents.setting import Setting
 from proband.errors import AgentError
@@ -51,9 +50,12 @@ class SetAgent(Blockwise):
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
-        self.costs = SetCosts(problem)
-        assert isinstance(problem.reward, Entropy)
-        self.scale = problem.reward.scale
+        if not isinstance(problem.reward, Entropy):
+            raise AgentError(
+                f"the reward is {type(problem.reward).__name__}; this agent is for maximum-entropy sampling; give a "
+                "problem with an Entropy reward, or choose another agent"
+            )
+        self.costs, self.scale = problem.prices, problem.reward.scale
         self.tested: tuple[int, ...] = tuple(range(problem.d))
         self.astray = 0
         self._handed_out: set[tuple[int, ...]] = set()

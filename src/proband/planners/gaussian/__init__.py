@@ -1,7 +1,7 @@
 """Planning with Gaussian outcomes: (tested set) × (posterior mean of the scores), exact up to a controlled error."""
 
-from proband.planners.gaussian.line import Line
-from proband.planners.gaussian.solution import LineSolution
-from proband.planners.gaussian.solve import Headway, solve_line
+from proband.planners.gaussian.line.problem import Line
+from proband.planners.gaussian.line.solution import LineSolution
+from proband.planners.gaussian.line.solve import Headway, solve_line
 
 __all__ = ["Headway", "Line", "LineSolution", "solve_line"]

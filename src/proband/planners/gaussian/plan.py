@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.distributions import Gaussian
-from proband.errors import PlanError, StateError
+from proband.errors import StateError
 from proband.piecewise import PiecewiseLinear
+from proband.planners.gaussian.line.solution import LineSolution
 from proband.planners.gaussian.plane import PlaneSolution
-from proband.planners.gaussian.solution import LineSolution
 from proband.planners.options import Options
-from proband.planners.plans import Explanation, Plan
+from proband.planners.plans import Explanation, Plan, ranked
 from proband.policies import ProjectionDecider
 from proband.policies.tree import Alternative
 from proband.problem import Problem
@@ -113,27 +113,16 @@ class GaussianPlan(Plan):
 
     def explain(self, state: ArrayLike) -> GaussianExplanation:
         """Return the belief about each score, and every possible action with its value."""
-        rows = self.problem.states(state)
-        if len(rows) != 1:
-            raise StateError(f"{len(rows)} states are given; one state is explained at a time; give one row")
+        rows = self.one_state(state)[None]
         action = int(self.act(rows)[0])
         masks, means = self.decider.beliefs.of(rows)
         if action < self.problem.d and self.problem.tests[action].on_arrival:
             alternatives: tuple[Alternative, ...] = (Alternative(action, self.value, 0.0),)
         else:
             scores = np.asarray(self.solution.action_values(int(masks[0]), self._means(means)[0]))
-            possible = [int(a) for a in np.flatnonzero(~np.isnan(scores))]
-            best = float(np.nanmax(scores))
-            ranked = sorted(possible, key=lambda a: (-scores[a], a != action, a))
-            alternatives = tuple(Alternative(a, float(scores[a]), best - float(scores[a])) for a in ranked)
+            possible = {int(a): float(scores[a]) for a in np.flatnonzero(~np.isnan(scores))}
+            alternatives = ranked(possible, action)
         return GaussianExplanation(action, 1.0, alternatives, self._beliefs(int(masks[0]), means[0]))
-
-    def tree(self, *, depth: int | None = None) -> None:
-        """Raise: outcomes are numbers, so there is no tree."""
-        raise PlanError(
-            "the tests are measured, so the plan is no tree of outcomes; look at its regions (proband plan --plot), or "
-            "bin the measurements (proband.binning)"
-        )
 
     def _means(self, means: FloatArray) -> FloatArray:
         """Return posterior means as the solver takes them: numbers for one score, pairs for two."""

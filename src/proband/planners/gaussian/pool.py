@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import ProblemError, TooLargeError
+from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 
 MOST_TESTS = 62
@@ -82,6 +83,11 @@ class Pool:
     def known(self) -> IntArray:
         """Indices of the tests known on arrival."""
         return _bits(self.context)
+
+    @property
+    def prices(self) -> Prices:
+        """What the tests that can be run cost."""
+        return Prices(self.costs, self.groups, self.group_costs).only(self.tests)
 
     def _check(self) -> None:
         d = self.d

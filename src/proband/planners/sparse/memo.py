@@ -1,17 +1,19 @@
 """The memo of the search: states (rows, open groups, tests left, budget left) with bounds and surviving moves.
 
-A state is found by a 64-bit key and confirmed by its whole bitset, so a proof never rests on a hash.
+Three pools grow on their own: nodes (one for each state), moves (the tests that may still be best at an expanded state,
+contiguous for each) and children (the outcomes of a move that some row has, contiguous for each).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.compiling import kernel, mix, popcount
-from proband.planners.sparse.instance import UNLIMITED, Instance
+from proband.planners.sparse.bundle import Bundle
+from proband.vocabulary import FloatArray, IntArray
 
 __all__ = [
     "CHILDREN",
@@ -21,15 +23,9 @@ __all__ = [
     "STOP",
     "UNKNOWN",
     "Memo",
-    "add_node",
-    "child_state",
-    "find",
-    "grow",
-    "key_of",
-    "limits_key",
+    "lengthened",
     "memo_bytes",
     "new_memo",
-    "rows_key",
 ]
 
 STOP = -1
@@ -37,253 +33,96 @@ UNKNOWN = -2
 NODES, MOVES, CHILDREN, EXPANSIONS = 0, 1, 2, 3
 
 
-class Memo(NamedTuple):
-    """Growable arrays; `size` holds the numbers of nodes, moves, children in use and the expansions made."""
+@dataclass(frozen=True, eq=False)
+class Memo(Bundle):
+    """Growable arrays.
 
-    size: NDArray[np.int64]
+    Attributes
+    ----------
+    size : nodes, moves and children in use, and the expansions made
+    sums : room for the sums of a value vector
+    table : the node in each slot of the hash table, -1 where it is free; at least four times as many as nodes
+    bits, key, mask, depth, budget : the state: rows, key, open groups, tests and budget left
+    mass, stop : of its rows, and their loss when stopping
+    lower, upper : bounds on its least loss, lower <= J <= upper at any time
+    best : the test of the plan that attains `upper`, or `STOP`; `UNKNOWN` if a parent's expansion found it
+    expanded, beam : are its moves stored; the widest beam that went through it
+    move_start, move_count : its moves
+    move_test, move_price, move_child, move_children : test, price times mass, first child and number of children
+    child_node, child_outcome, child_lower, child_upper : node (-1: not linked yet), outcome, bounds from the expansion
+    """
+
+    size: IntArray
+    sums: FloatArray
     table: NDArray[np.int32]
     bits: NDArray[np.uint64]
     key: NDArray[np.uint64]
     mask: NDArray[np.uint64]
-    depth: NDArray[np.int64]
-    budget: NDArray[np.int64]
-    mass: NDArray[np.float64]
-    stop: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    depth: IntArray
+    budget: IntArray
+    mass: FloatArray
+    stop: FloatArray
+    lower: FloatArray
+    upper: FloatArray
     best: NDArray[np.int32]
     expanded: NDArray[np.bool_]
     beam: NDArray[np.int32]
-    move_start: NDArray[np.int64]
+    move_start: IntArray
     move_count: NDArray[np.int32]
     move_test: NDArray[np.int32]
-    move_price: NDArray[np.float64]
-    move_child: NDArray[np.int64]
+    move_price: FloatArray
+    move_child: IntArray
     move_children: NDArray[np.int32]
     child_node: NDArray[np.int32]
     child_outcome: NDArray[np.int16]
-    child_lower: NDArray[np.float64]
-    child_upper: NDArray[np.float64]
+    child_lower: FloatArray
+    child_upper: FloatArray
 
 
-_POOL = {name: 1 for name in Memo._fields if name.startswith("move_")}
-_POOL |= {name: 2 for name in Memo._fields if name.startswith("child_")}
-_POOL |= {"move_start": 0, "move_count": 0}
+_FIXED = ("size", "sums", "table")
+_SHORT = dict.fromkeys(("best", "beam", "move_count", "move_test", "move_children", "child_node"), np.int32)
+_LONG = dict.fromkeys(("depth", "budget", "move_start", "move_child"), np.int64)
+_OTHER = {"bits": np.uint64, "key": np.uint64, "mask": np.uint64, "expanded": np.bool_, "child_outcome": np.int16}
+_TYPES: dict[str, Any] = {**_SHORT, **_LONG, **_OTHER}
+_POOLS = {"move_test": 1, "move_price": 1, "move_child": 1, "move_children": 1}
+_POOLS |= {"child_node": 2, "child_outcome": 2, "child_lower": 2, "child_upper": 2}
+_GROWING = [field.name for field in fields(Memo) if field.name not in _FIXED]
 
 
-def new_memo(words: int, nodes: int = 1 << 12, moves: int = 1 << 15, children: int = 1 << 16) -> Memo:
-    """Make an empty memo."""
-    integer, small, real = np.int64, np.int32, np.float64
-    return Memo(
-        size=np.zeros(4, dtype=integer),
-        table=np.full(4 * nodes, -1, dtype=small),
-        bits=np.zeros((nodes, words), dtype=np.uint64),
-        key=np.zeros(nodes, dtype=np.uint64),
-        mask=np.zeros(nodes, dtype=np.uint64),
-        depth=np.zeros(nodes, dtype=integer),
-        budget=np.zeros(nodes, dtype=integer),
-        mass=np.zeros(nodes, dtype=real),
-        stop=np.zeros(nodes, dtype=real),
-        lower=np.zeros(nodes, dtype=real),
-        upper=np.zeros(nodes, dtype=real),
-        best=np.zeros(nodes, dtype=small),
-        expanded=np.zeros(nodes, dtype=np.bool_),
-        beam=np.zeros(nodes, dtype=small),
-        move_start=np.zeros(nodes, dtype=integer),
-        move_count=np.zeros(nodes, dtype=small),
-        move_test=np.zeros(moves, dtype=small),
-        move_price=np.zeros(moves, dtype=real),
-        move_child=np.zeros(moves, dtype=integer),
-        move_children=np.zeros(moves, dtype=small),
-        child_node=np.zeros(children, dtype=small),
-        child_outcome=np.zeros(children, dtype=np.int16),
-        child_lower=np.zeros(children, dtype=real),
-        child_upper=np.zeros(children, dtype=real),
-    )
+def new_memo(words: int, width: int, rooms: tuple[int, int, int] = (1 << 12, 1 << 15, 1 << 16)) -> Memo:
+    """Make an empty memo for sets of rows of `words` words and value vectors of `width` numbers."""
+    arrays = {
+        name: np.zeros(
+            (rooms[0], words) if name == "bits" else rooms[_POOLS.get(name, 0)], _TYPES.get(name, np.float64)
+        )
+        for name in _GROWING
+    }
+    table = np.full(4 * rooms[0], -1, dtype=np.int32)
+    return Memo(size=np.zeros(4, dtype=np.int64), sums=np.zeros(width), table=table, **arrays)
 
 
 def memo_bytes(memo: Memo) -> int:
     """Bytes held by the memo."""
-    return sum(array.nbytes for array in memo)
+    return sum(getattr(memo, name).nbytes for name in ("size", "table", *_GROWING))
 
 
-def grow(memo: Memo, room: tuple[int, int, int]) -> Memo:
-    """Return a memo with at least `room` free nodes, moves and children (each pool doubles when short)."""
-    used = memo.size
+def lengthened(memo: Memo, room: tuple[int, int, int]) -> Memo:
+    """Return a memo with at least `room` free nodes, moves and children (each pool doubles when short).
+
+    More nodes come with a larger table, which is empty: fill it with `rehash`.
+    """
+    used = [int(number) for number in memo.size[:3]]
     capacity = (memo.key.size, memo.move_test.size, memo.child_node.size)
     wanted = [
-        have if have - int(use) >= need else max(2 * have, int(use) + 2 * need)
-        for have, use, need in zip(capacity, used[:3], room, strict=True)
+        have if have - use >= need else max(2 * have, use + 2 * need)
+        for have, use, need in zip(capacity, used, room, strict=True)
     ]
-    arrays: dict[str, Any] = {"size": memo.size, "table": memo.table}
-    for name, array in memo._asdict().items():
-        if name in arrays:
-            continue
-        pool = _POOL.get(name, 0)
-        if wanted[pool] == capacity[pool]:
-            arrays[name] = array
-            continue
-        longer = np.zeros((wanted[pool], *array.shape[1:]), dtype=array.dtype)
-        longer[: int(used[pool])] = array[: int(used[pool])]
-        arrays[name] = longer
-    if wanted[0] != capacity[0]:
+    arrays: dict[str, Any] = {name: getattr(memo, name) for name in (*_FIXED, *_GROWING)}
+    for name in _GROWING:
+        pool, array = _POOLS.get(name, 0), arrays[name]
+        if wanted[pool] > capacity[pool]:
+            arrays[name] = np.zeros((wanted[pool], *array.shape[1:]), dtype=array.dtype)
+            arrays[name][: used[pool]] = array[: used[pool]]
+    if wanted[0] > capacity[0]:
         arrays["table"] = np.full(4 * (1 << (wanted[0] - 1).bit_length()), -1, dtype=np.int32)
-        _rehash(arrays["table"], arrays["key"], int(used[0]))
     return Memo(**arrays)
-
-
-@kernel
-def _rehash(table: Any, key: Any, count: int) -> None:
-    last = np.uint64(table.size - 1)
-    for node in range(count):
-        slot = key[node] & last
-        while table[slot] >= 0:
-            slot = (slot + np.uint64(1)) & last
-        table[slot] = node
-
-
-@kernel
-def rows_key(instance: Instance, bits: Any, cell: Any) -> Any:
-    """Key of the row set bits & cell."""
-    key = np.uint64(0)
-    for w in range(bits.size):
-        word = bits[w] & cell[w]
-        if word != np.uint64(0):
-            key ^= mix(word + instance.salt[w])
-    return key
-
-
-@kernel
-def limits_key(mask: Any, depth: int, budget: int) -> Any:
-    """Key of the open groups, the tests left and the budget left."""
-    key = mix(mask + np.uint64(0x9E3779B97F4A7C15)) ^ mix(np.uint64(depth) * np.uint64(0xD1342543DE82EF95))
-    return key ^ mix(np.uint64(budget) + np.uint64(0x2545F4914F6CDD1D))
-
-
-@kernel
-def key_of(instance: Instance, bits: Any, cell: Any, mask: Any, depth: int, budget: int) -> Any:
-    """Key of the state with rows bits & cell."""
-    return rows_key(instance, bits, cell) ^ limits_key(mask, depth, budget)
-
-
-@kernel
-def find(memo: Memo, key: Any, bits: Any, cell: Any, mask: Any, depth: int, budget: int) -> Any:
-    """Node of the state with rows bits & cell, or -1."""
-    last = np.uint64(memo.table.size - 1)
-    slot = key & last
-    while memo.table[slot] >= 0:
-        node = memo.table[slot]
-        if memo.key[node] == key and memo.mask[node] == mask:
-            if memo.depth[node] == depth and memo.budget[node] == budget:
-                same = True
-                for w in range(bits.size):
-                    if memo.bits[node, w] != bits[w] & cell[w]:
-                        same = False
-                        break
-                if same:
-                    return node
-        slot = (slot + np.uint64(1)) & last
-    return -1
-
-
-@kernel
-def child_state(instance: Instance, bits: Any, cell: Any, test: int, mask: Any, depth: int, budget: int) -> Any:
-    """Open groups, tests left and budget left once `test` was run and bits & cell remain.
-
-    A group none of whose tests splits the remaining rows is forgotten, and no path needs more tests than rows
-    less one, so that equal problems share a state.
-    """
-    group = instance.group[test]
-    if budget < UNLIMITED:
-        opened = group >= 0 and (mask >> np.uint64(group)) & np.uint64(1) != np.uint64(0)
-        budget -= instance.group_units[test] if opened else instance.price_units[test]
-    if group >= 0:
-        mask |= np.uint64(1) << np.uint64(group)
-    if mask != np.uint64(0):
-        mask &= _open_groups(instance, bits, cell)
-    if depth < UNLIMITED:
-        depth -= 1
-        if not instance.opener.any():
-            splits: Any = -1
-            for w in range(bits.size):
-                splits += np.int64(popcount(bits[w] & cell[w]))
-            depth = max(min(splits, depth), 0)
-    return mask, depth, budget
-
-
-@kernel
-def _open_groups(instance: Instance, bits: Any, cell: Any) -> Any:
-    """Groups with a test that splits bits & cell."""
-    mask = np.uint64(0)
-    for j in range(instance.outcomes.size):
-        if instance.group[j] < 0:
-            continue
-        bit = np.uint64(1) << np.uint64(instance.group[j])
-        if mask & bit != np.uint64(0):
-            continue
-        seen = 0
-        for b in range(instance.outcomes[j]):
-            column = instance.cell_rows[instance.level_offset[b] + j]
-            for w in range(bits.size):
-                if bits[w] & cell[w] & column[w] != np.uint64(0):
-                    seen += 1
-                    break
-        if seen > 1:
-            mask |= bit
-    return mask
-
-
-@kernel
-def rows_value(instance: Instance, bits: Any, cell: Any) -> Any:
-    """Mass of bits & cell and the loss of stopping there."""
-    width = instance.row_values.shape[1]
-    total = np.zeros(width)
-    if instance.packed:
-        for t in range(instance.type_start.size - 1):
-            count = np.uint64(0)
-            for w in range(instance.type_start[t], instance.type_start[t + 1]):
-                count += popcount(bits[w] & cell[w])
-            for v in range(width):
-                total[v] += np.float64(count) * instance.type_values[t, v]
-    else:
-        for r in range(instance.bits):
-            w = r >> 6
-            if (bits[w] & cell[w]) >> np.uint64(r & 63) & np.uint64(1) != np.uint64(0):
-                for v in range(width):
-                    value = instance.row_values[r, v]
-                    if instance.match and v == 2:
-                        total[v] = max(total[v], value)
-                    else:
-                        total[v] += value
-    if instance.match:
-        return total[0], total[1] - total[2]
-    least = total[1]
-    for v in range(2, width):
-        least = min(least, total[v])
-    return total[0], least
-
-
-@kernel
-def add_node(instance: Instance, memo: Memo, bits: Any, cell: Any, key: Any, mask: Any, depth: int, budget: int) -> Any:
-    """Store the state with rows bits & cell (room is the caller's business); returns its node."""
-    node = memo.size[NODES]
-    memo.size[NODES] += 1
-    for w in range(bits.size):
-        memo.bits[node, w] = bits[w] & cell[w]
-    memo.key[node] = key
-    memo.mask[node] = mask
-    memo.depth[node] = depth
-    memo.budget[node] = budget
-    memo.mass[node], memo.stop[node] = rows_value(instance, bits, cell)
-    memo.lower[node] = 0.0
-    memo.upper[node] = memo.stop[node]
-    memo.best[node] = STOP
-    memo.expanded[node] = False
-    memo.beam[node] = 0
-    memo.move_count[node] = 0
-    last = np.uint64(memo.table.size - 1)
-    slot = key & last
-    while memo.table[slot] >= 0:
-        slot = (slot + np.uint64(1)) & last
-    memo.table[slot] = node
-    return node

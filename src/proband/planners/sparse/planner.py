@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from proband.distributions import Discrete
 from proband.planners.memory import available_memory
-from proband.planners.options import Options, Standing
-from proband.planners.options import Progress as Tell
-from proband.planners.sparse.solve import Limits, Progress, SupportPlan, solve_support
+from proband.planners.options import Options, serves
+from proband.planners.sparse.solve import Limits, SupportPlan, solve_support
 from proband.planners.tree_plan import Place, TreePlan, grow
 from proband.policies import Decider
 from proband.problem import Problem
-from proband.vocabulary import IntArray, Pooling
+from proband.vocabulary import IntArray, Kind, Pooling
 
 MEMORY_SHARE = 0.5
 """Share of the free memory that a search takes, if no limit is given."""
@@ -33,6 +31,7 @@ class SparsePlan(TreePlan):
     search: SupportPlan
 
 
+@serves(Kind.LISTED)
 def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> SparsePlan:
     """Search for the best plan; stopped by a limit or by Ctrl-C, return the best so far with a valid bound."""
     decider = Decider(problem, distribution)
@@ -57,22 +56,21 @@ def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> S
 
 
 def _search(problem: Problem, decider: Decider, context: IntArray, options: Options) -> SupportPlan:
-    law, tests = decider.distribution, [problem.tests[i] for i in problem.operable]
-    names = sorted({test.group for test in tests if test.group is not None})
+    law, prices = decider.distribution, problem.prices.only(problem.operable)
     memory = MEMORY_SHARE * available_memory() if options.memory_limit is None else options.memory_limit
     return solve_support(
         law.support[:, problem.operable].astype(np.int64),
         law.probabilities,
         decider.stakes,
-        np.array([test.cost for test in tests], dtype=np.float64),
+        prices.cost,
         kind="sum" if problem.reward.pooling is Pooling.SUM else "max",
-        group_cost=np.array([test.cost if test.group_cost is None else test.group_cost for test in tests]),
-        group=np.array([-1 if test.group is None else names.index(test.group) for test in tests], dtype=np.int64),
+        group_cost=prices.group_cost,
+        group=prices.group,
         max_tests=options.max_tests,
         budget=options.budget,
         starts=[np.flatnonzero(context == number) for number in range(int(context.max()) + 1)],
         limits=Limits(seconds=math.inf if options.time_limit is None else options.time_limit, memory=memory),
-        progress=None if options.progress is None else _reporter(options.progress),
+        progress=options.progress,
     )
 
 
@@ -80,7 +78,3 @@ def _contexts(problem: Problem, distribution: Discrete) -> IntArray:
     """Return a number for what is known on arrival, for each support row."""
     known = distribution.support[:, problem.context]
     return np.unique(known, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def _reporter(tell: Tell) -> Callable[[Progress], None]:
-    return lambda seen: tell(Standing(seen.seconds, seen.value, seen.bound))

@@ -2,52 +2,53 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import Instance
+from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["Scratch", "new_scratch"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-
-class Scratch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Scratch(Bundle):
     """Working arrays of an expansion; columns of *active* tests are compacted level by level."""
 
-    total: Floats
-    margin: Floats
+    total: FloatArray
+    margin: FloatArray
     present: NDArray[np.uint64]
-    active: Integers
-    level_size: Integers
-    level_offset: Integers
-    column: Integers
+    active: IntArray
+    level_size: IntArray
+    level_offset: IntArray
+    column: IntArray
     bits: NDArray[np.uint64]
-    segment: Integers
+    segment: IntArray
     tally: NDArray[np.uint64]
-    slab: Floats
-    stop: Floats
-    floor: Floats
-    mass: Floats
-    cell_stop: Floats
-    lower: Floats
-    upper: Floats
-    price: Floats
-    after: Floats
-    before: Floats
-    third: Floats
-    sum_stop: Floats
-    sum_floor: Floats
-    ones: Floats
-    quads: Floats
-    node: Integers
+    slab: FloatArray
+    stop: FloatArray
+    floor: FloatArray
+    mass: FloatArray
+    cell_stop: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    price: FloatArray
+    after: FloatArray
+    before: FloatArray
+    third: FloatArray
+    sum_stop: FloatArray
+    sum_floor: FloatArray
+    ones: FloatArray
+    quads: FloatArray
+    node: IntArray
     signature: NDArray[np.uint64]
     key: NDArray[np.uint64]
-    rows: Integers
-    onehot: Floats
+    rows: IntArray
+    onehot: FloatArray
+    here: NDArray[np.uint64]
 
 
 def new_scratch(instance: Instance) -> Scratch:
@@ -57,7 +58,7 @@ def new_scratch(instance: Instance) -> Scratch:
     types = max(instance.type_start.size, 1)
     dense = 0 if instance.packed else instance.bits
     return Scratch(
-        total=np.zeros(width),
+        total=np.zeros((width, 1)),
         margin=np.zeros((width, columns)),
         present=np.zeros(columns, dtype=np.uint64),
         active=np.zeros(tests, dtype=np.int64),
@@ -87,4 +88,5 @@ def new_scratch(instance: Instance) -> Scratch:
         key=np.zeros(columns, dtype=np.uint64),
         rows=np.zeros(dense, dtype=np.int64),
         onehot=np.zeros((dense, columns)),
+        here=np.zeros(instance.words, dtype=np.uint64),
     )

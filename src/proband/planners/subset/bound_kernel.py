@@ -36,17 +36,17 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from proband.planners.subset.node_kernel import IN, INSIDE, LEFT, OUT, TAKEN, WEIGHT, WHOLE
-from proband.vocabulary import FloatArray
+from proband.compiling import SUMMING, inner
+from proband.planners.subset.node_kernel import INSIDE, LEFT, TAKEN, WEIGHT, WHOLE, Levels
+from proband.planners.subset.objective import IN, OUT, Objective, States
+from proband.vocabulary import FloatArray, IntArray
 
 TAKEN_HERE, POSSIBLE, LEAST_TAKEN, LEAST, MOST = 0, 1, 2, 3, 4
-"""Rows of `Scratch.openings`: tests of a group in, and in or free; least extra of the first, least and most of both."""
+"""Rows of `openings`: tests of a group in, and in or free; least extra of the first, least and most of both."""
 
 
-class Scratch(NamedTuple):
+class NodeScratch(NamedTuple):
     """Room for the figures of one node: rows of length d, and one column for each group."""
 
     gain: FloatArray
@@ -58,12 +58,12 @@ class Scratch(NamedTuple):
     room: FloatArray
     share: FloatArray
     openings: FloatArray
-    mark: NDArray[np.int8]
+    mark: States
 
 
-def new_scratch(d: int, groups: int) -> Scratch:
+def new_scratch(d: int, groups: int) -> NodeScratch:
     """Return room for nodes of d tests."""
-    return Scratch(
+    return NodeScratch(
         gain=np.empty(d),
         loss=np.empty(d),
         slack=np.empty(d),
@@ -77,52 +77,52 @@ def new_scratch(d: int, groups: int) -> Scratch:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def count_groups(instance, state, openings):  # type: ignore[no-untyped-def]
+@inner
+def count_groups(objective: Objective, state: States, openings: FloatArray) -> tuple[float, float]:
     """Fill in what is known of each group; returns what open groups pay at least, and what they pay as things stand."""
-    for g in range(instance.groups):
+    for g in range(objective.groups):
         openings[TAKEN_HERE, g], openings[POSSIBLE, g], openings[MOST, g] = 0.0, 0.0, 0.0
         openings[LEAST_TAKEN, g], openings[LEAST, g] = np.inf, np.inf
     for i in range(len(state)):
-        g = instance.group[i]
+        g = objective.group[i]
         if g < 0 or state[i] == OUT:
             continue
         openings[POSSIBLE, g] += 1
-        openings[LEAST, g] = min(openings[LEAST, g], instance.extra[i])
-        openings[MOST, g] = max(openings[MOST, g], instance.extra[i])
+        openings[LEAST, g] = min(openings[LEAST, g], objective.extra[i])
+        openings[MOST, g] = max(openings[MOST, g], objective.extra[i])
         if state[i] == IN:
             openings[TAKEN_HERE, g] += 1
-            openings[LEAST_TAKEN, g] = min(openings[LEAST_TAKEN, g], instance.extra[i])
+            openings[LEAST_TAKEN, g] = min(openings[LEAST_TAKEN, g], objective.extra[i])
     at_least, so_far = 0.0, 0.0
-    for g in range(instance.groups):
+    for g in range(objective.groups):
         if openings[TAKEN_HERE, g] > 0:
             at_least += openings[LEAST, g]
             so_far += openings[LEAST_TAKEN, g]
     return at_least, so_far
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def measure(instance, levels, top, scratch):  # type: ignore[no-untyped-def]
+@inner
+def measure(objective: Objective, levels: Levels, top: int, scratch: NodeScratch) -> tuple[float, float]:
     """Fill in gains and losses of the free tests, and the figures of groups; returns what open groups pay, as above."""
     for i in range(levels.counts[top, LEFT]):
-        offset = instance.offset[levels.tests[top, i]]
+        offset = objective.offset[levels.tests[top, i]]
         scratch.gain[i] = math.log(levels.given[top, i, i]) + offset
         scratch.loss[i] = math.log(levels.inverse[top, i, i]) - offset
-    if instance.groups == 0:
+    if objective.groups == 0:
         return 0.0, 0.0
-    return count_groups(instance, levels.state[top], scratch.openings)
+    return count_groups(objective, levels.state[top], scratch.openings)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def opening_range(instance, openings, test):  # type: ignore[no-untyped-def]
+@inner
+def opening_range(objective: Objective, openings: FloatArray, test: int) -> tuple[float, float]:
     """Return the least and the most that adding a test to a set can add to what its group pays for opening.
 
     Added to a set that opens the group at price e it changes that by min(extra − e, 0), else by its extra.
     """
-    g = instance.group[test]
+    g = objective.group[test]
     if g < 0:
         return 0.0, 0.0
-    extra = instance.extra[test]
+    extra = objective.extra[test]
     if openings[TAKEN_HERE, g] > 0:
         return min(extra - openings[LEAST_TAKEN, g], 0.0), 0.0
     if openings[POSSIBLE, g] == 1:
@@ -130,8 +130,8 @@ def opening_range(instance, openings, test):  # type: ignore[no-untyped-def]
     return min(extra - openings[MOST, g], 0.0), extra
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def split_around(order, low, high, pivot):  # type: ignore[no-untyped-def]
+@inner(inline=True)
+def split_around(order: FloatArray, low: int, high: int, pivot: float) -> tuple[int, int]:
     """Reorder order[low ... high]: not below the pivot first, not above it last; returns where the parts end."""
     i, j = low, high
     while i <= j:
@@ -146,8 +146,8 @@ def split_around(order, low, high, pivot):  # type: ignore[no-untyped-def]
     return i, j
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def middle(slack, order, k, count):  # type: ignore[no-untyped-def]
+@inner
+def middle(slack: FloatArray, order: FloatArray, k: int, count: int) -> float:
     """Return a number between the count-th largest of k slacks and the next, 0 < count < k, by quickselect."""
     for i in range(k):
         order[i] = slack[i]
@@ -160,7 +160,8 @@ def middle(slack, order, k, count):  # type: ignore[no-untyped-def]
             low = i
         else:
             break
-    least, most = order[0], order[count]
+    least: float = order[0]
+    most: float = order[count]
     for i in range(count):
         least = min(least, order[i])
     for i in range(count, k):
@@ -168,24 +169,26 @@ def middle(slack, order, k, count):  # type: ignore[no-untyped-def]
     return 0.5 * (least + most)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def share_openings(instance, tests, k, scratch):  # type: ignore[no-untyped-def]
+@inner
+def share_openings(objective: Objective, tests: IntArray, k: int, scratch: NodeScratch) -> None:
     """Charge closed groups: take their opening price away from the positive slacks of their tests, while these last."""
     total = scratch.order
-    for g in range(instance.groups):
+    for g in range(objective.groups):
         total[g] = 0.0
     for i in range(k):
-        g = instance.group[tests[i]]
+        g = objective.group[tests[i]]
         if g >= 0:
             total[g] += max(scratch.slack[i], 0.0)
     for i in range(k):
-        g = instance.group[tests[i]]
+        g = objective.group[tests[i]]
         if g >= 0 and scratch.openings[TAKEN_HERE, g] == 0 and scratch.slack[i] > 0:
             scratch.slack[i] *= max(1.0 - scratch.openings[LEAST, g] / total[g], 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def evaluate(instance, levels, top, scratch, weight):  # type: ignore[no-untyped-def]
+@inner
+def evaluate(
+    objective: Objective, levels: Levels, top: int, scratch: NodeScratch, weight: float
+) -> tuple[float, float, float]:
     """Return b(α), its slope and λ without what open groups pay, and leave the slacks in the scratch."""
     k = levels.counts[top, LEFT]
     inside, whole = levels.figures[top, INSIDE], levels.figures[top, WHOLE]
@@ -197,13 +200,13 @@ def evaluate(instance, levels, top, scratch, weight):  # type: ignore[no-untyped
     value = weight * inside + (1.0 - weight) * (whole + losses)
     slope = inside - whole - losses
     price = 0.0
-    if instance.size >= 0:
-        price = middle(slack, scratch.order, k, instance.size - levels.counts[top, TAKEN])
-        value += price * (instance.size - levels.counts[top, TAKEN])
+    if objective.size >= 0:
+        price = middle(slack, scratch.order, k, objective.size - levels.counts[top, TAKEN])
+        value += price * (objective.size - levels.counts[top, TAKEN])
         for i in range(k):
             slack[i] -= price
-    if instance.groups > 0:
-        share_openings(instance, levels.tests[top], k, scratch)
+    if objective.groups > 0:
+        share_openings(objective, levels.tests[top], k, scratch)
     for i in range(k):
         if slack[i] > 0:
             value += slack[i]
@@ -211,8 +214,8 @@ def evaluate(instance, levels, top, scratch, weight):  # type: ignore[no-untyped
     return value, slope, price
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def tighten(instance, levels, top, scratch, enough):  # type: ignore[no-untyped-def]
+@inner
+def tighten(objective: Objective, levels: Levels, top: int, scratch: NodeScratch, enough: float) -> tuple[float, float]:
     """Minimise b over α by cutting planes, until it falls to `enough`; returns b and λ, and leaves α in the figures.
 
     The slacks left in the scratch are those of the α found.
@@ -222,7 +225,7 @@ def tighten(instance, levels, top, scratch, enough):  # type: ignore[no-untyped-
     price = 0.0
     for _ in range(12):
         last = weight
-        value, slope, price = evaluate(instance, levels, top, scratch, weight)
+        value, slope, price = evaluate(objective, levels, top, scratch, weight)
         if value < best:
             best, found = value, weight
         if best <= enough:
@@ -243,13 +246,13 @@ def tighten(instance, levels, top, scratch, enough):  # type: ignore[no-untyped-
         if best - (low_value + low_slope * (weight - low)) < 0.01 * (best - enough) or not low < weight < high:
             break
     if last != found:
-        best, _, price = evaluate(instance, levels, top, scratch, found)
+        best, _, price = evaluate(objective, levels, top, scratch, found)
     levels.figures[top, WEIGHT] = found
     return best, price
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def drops_of_row(row, k, scale, weight, share, room):  # type: ignore[no-untyped-def]
+@inner(fastmath=SUMMING)
+def drops_of_row(row: FloatArray, k: int, scale: float, weight: float, share: FloatArray, room: FloatArray) -> float:
     """Return Σ_j min(weight·(r + r²/2), room_j) for r = row_j²·scale·share_j."""
     total = 0.0
     for j in range(k):
@@ -258,8 +261,10 @@ def drops_of_row(row, k, scale, weight, share, room):  # type: ignore[no-untyped
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def drops_on_one_side(matrix, k, weight, sign, scratch, drops):  # type: ignore[no-untyped-def]
+@inner
+def drops_on_one_side(
+    matrix: FloatArray, k: int, weight: float, sign: float, scratch: NodeScratch, drops: FloatArray
+) -> None:
     """Fill in drop_in (M, α, sign 1) or drop_out (W, 1 − α, sign −1) of every free test."""
     room, share = scratch.room, scratch.share
     for j in range(k):
@@ -271,16 +276,18 @@ def drops_on_one_side(matrix, k, weight, sign, scratch, drops):  # type: ignore[
         room[i] = own
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def measure_drops(instance, levels, top, scratch, bound, price):  # type: ignore[no-untyped-def]
+@inner
+def measure_drops(
+    objective: Objective, levels: Levels, top: int, scratch: NodeScratch, bound: float, price: float
+) -> None:
     """Fill in by how much the bound drops at least when a free test is taken in, and when it is left out."""
     k, weight = levels.counts[top, LEFT], levels.figures[top, WEIGHT]
     drops_on_one_side(levels.given[top], k, weight, 1.0, scratch, scratch.drop_in)
     drops_on_one_side(levels.inverse[top], k, 1.0 - weight, -1.0, scratch, scratch.drop_out)
-    above = bound - instance.envelope
+    above = bound - objective.envelope
     for i in range(k):
-        least, most = opening_range(instance, scratch.openings, levels.tests[top, i])
+        least, most = opening_range(objective, scratch.openings, levels.tests[top, i])
         drop_in, drop_out = scratch.drop_in[i], scratch.drop_out[i]
         bare, last = scratch.gain[i] - least, -scratch.loss[i] - most
-        scratch.drop_in[i] = max(drop_in, drop_out - bare + price, above - bare + instance.price)
-        scratch.drop_out[i] = max(drop_out, drop_in + last - price, above + last - instance.price)
+        scratch.drop_in[i] = max(drop_in, drop_out - bare + price, above - bare + objective.price)
+        scratch.drop_out[i] = max(drop_out, drop_in + last - price, above + last - objective.price)

@@ -6,16 +6,17 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from proband.errors import DistributionError
-from proband.planners.subset.instance import Pool
+from proband.planners.subset.objective import IN, OUT, Candidates, States
+from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray, IntArray
 
-__all__ = ["check_size", "check_tolerance", "checked_pool", "flags_of"]
+__all__ = ["check_size", "check_tolerance", "checked_candidates", "flags_of"]
 
 
-def checked_pool(
+def checked_candidates(
     covariance: ArrayLike,
     costs: ArrayLike,
     *,
@@ -24,7 +25,7 @@ def checked_pool(
     group_costs: ArrayLike | None,
     forced_in: Iterable[int],
     forced_out: Iterable[int],
-) -> Pool:
+) -> Candidates:
     """Check everything but definiteness, which takes a factorisation."""
     matrix = _checked_covariance(covariance)
     d = len(matrix)
@@ -47,7 +48,8 @@ def checked_pool(
     names, numbers = np.unique(group, return_inverse=True)
     count = len(names) - int(names[0] < 0)
     numbers = numbers.astype(np.int64) - int(names[0] < 0)
-    return Pool(matrix, correlation, cost, cheap, numbers, count, float(scale), _states(d, forced_in, forced_out))
+    prices, state = Prices(cost, numbers, cheap), _states(d, forced_in, forced_out)
+    return Candidates(matrix, correlation, prices, count, float(scale), state)
 
 
 def _checked_covariance(covariance: ArrayLike) -> FloatArray:
@@ -122,7 +124,7 @@ def _checked_groups(groups: ArrayLike, d: int) -> IntArray:
     return given.astype(np.int64)
 
 
-def _states(d: int, forced_in: Iterable[int], forced_out: Iterable[int]) -> NDArray[np.int8]:
+def _states(d: int, forced_in: Iterable[int], forced_out: Iterable[int]) -> States:
     state = np.zeros(d, dtype=np.int8)
     for name, forced, mark in (("forced_in", forced_in, 1), ("forced_out", forced_out, 2)):
         for i in checked_tests(name, forced, d):
@@ -141,21 +143,21 @@ def checked_tests(name: str, tests: Iterable[int], d: int) -> list[int]:
     return numbers
 
 
-def flags_of(pool: Pool, start: Iterable[int] | None) -> NDArray[np.bool_]:
+def flags_of(candidates: Candidates, start: Iterable[int] | None) -> Flags:
     """Return a set to start from as flags, shape (d,)."""
-    flags = np.zeros(pool.d, dtype=np.bool_)
-    flags[checked_tests("start", start or (), pool.d)] = True
+    flags = np.zeros(candidates.d, dtype=np.bool_)
+    flags[checked_tests("start", start or (), candidates.d)] = True
     return flags
 
 
-def check_size(pool: Pool, size: int) -> None:
+def check_size(candidates: Candidates, size: int) -> None:
     """Raise if no set of this size keeps to what is forced."""
-    least, most = int((pool.state == 1).sum()), int((pool.state != 2).sum())
+    least, most = int((candidates.state == IN).sum()), int((candidates.state != OUT).sum())
     whole = isinstance(size, (int, np.integer)) and not isinstance(size, (bool, np.bool_))
     if not whole or not least <= size <= most:
         raise DistributionError(
-            f"size is {size!r}; with {least} of {pool.d} tests forced in and {pool.d - most} forced out it must be a "
-            f"whole number from {least} to {most}; choose one of these"
+            f"size is {size!r}; with {least} of {candidates.d} tests forced in and {candidates.d - most} forced out it "
+            f"must be a whole number from {least} to {most}; choose one of these"
         )
 
 

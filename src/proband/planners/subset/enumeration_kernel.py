@@ -14,11 +14,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from proband.compiling import inner, kernel
+from proband.vocabulary import FloatArray, IntArray
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def lowest_bit(number):  # type: ignore[no-untyped-def]
+@inner
+def lowest_bit(number: int) -> int:
     """Return the position of the lowest bit set."""
     position = 0
     while not (number >> position) & 1:
@@ -26,22 +28,26 @@ def lowest_bit(number):  # type: ignore[no-untyped-def]
     return position
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def opening(extra, cheapest):  # type: ignore[no-untyped-def]
+@inner
+def opening(extra: float, cheapest: float) -> float:
     """Return what a test adds to what its group pays for opening, given the least extra so far (inf for none)."""
     if cheapest == np.inf:
         return extra
     return min(extra - cheapest, 0.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def all_values(correlation, offset, group, extra, groups):  # type: ignore[no-untyped-def]
-    """Return F of every set, shape (2^d,); -inf from the first singular subset on."""
-    d = len(offset)
-    given = np.empty((d, d, d))
-    cheapest = np.full((d + 1, groups + 1), np.inf)
-    values = np.zeros(1 << d)
-    for t in range(1, 1 << d):
+@kernel
+def fill_values(
+    correlation: FloatArray, offset: FloatArray, group: IntArray, extra: FloatArray,
+    given: FloatArray, cheapest: FloatArray, values: FloatArray,
+) -> None:  # fmt: skip
+    """Fill in F of every set, shape (2^d,), 0 at first; -inf from the first singular subset on.
+
+    `given` (d, d, d) is room for matrices; `cheapest` (d + 1, groups), inf at first, has the least extra by group for
+    the set of each matrix and, last, for the empty set.
+    """
+    d, groups = len(offset), cheapest.shape[1]
+    for t in range(1, len(values)):
         b = lowest_bit(t)
         rest = t & (t - 1)
         row = d if rest == 0 else lowest_bit(rest)
@@ -60,4 +66,3 @@ def all_values(correlation, offset, group, extra, groups):  # type: ignore[no-un
                 cheapest[b, g] = cheapest[row, g]
             if group[b] >= 0:
                 cheapest[b, group[b]] = min(cheapest[b, group[b]], extra[b])
-    return values

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from proband.errors import DistributionError
-from proband.planners.subset.checking import check_size, checked_pool, flags_of
-from proband.planners.subset.improving_kernel import climb
-from proband.planners.subset.instance import Instance, Pool
+from proband.planners.subset.checking import check_size, checked_candidates, flags_of
+from proband.planners.subset.improving_kernel import Sweep, climb
+from proband.planners.subset.objective import FREE, IN, OUT, Candidates, Objective
+from proband.prices import Flags
 from proband.vocabulary import FloatArray
 
 __all__ = ["climbed", "improve"]
@@ -70,7 +71,7 @@ def improve(
     >>> improve(covariance, [0.5, 0.4, 0.3], size=2)
     (1, 2)
     """
-    pool = checked_pool(
+    candidates = checked_candidates(
         covariance,
         costs,
         scale=scale,
@@ -79,8 +80,8 @@ def improve(
         forced_in=forced_in,
         forced_out=forced_out,
     )
-    least, most = _sizes(pool, size, max_size)
-    found = _climbed(pool, pool.offset, flags_of(pool, start), least, most)
+    least, most = _sizes(candidates, size, max_size)
+    found = _climbed(candidates, candidates.offset, flags_of(candidates, start), least, most)
     if found.sum() < least:
         raise DistributionError(
             f"size is {least} and the set found has {int(found.sum())} tests, of which the others are combinations; "
@@ -89,10 +90,10 @@ def improve(
     return tuple(int(i) for i in np.flatnonzero(found))
 
 
-def _sizes(pool: Pool, size: int | None, max_size: int | None) -> tuple[int, int]:
-    forced, possible = int((pool.state == 1).sum()), int((pool.state != 2).sum())
+def _sizes(candidates: Candidates, size: int | None, max_size: int | None) -> tuple[int, int]:
+    forced, possible = int((candidates.state == IN).sum()), int((candidates.state != OUT).sum())
     if size is not None:
-        check_size(pool, size)
+        check_size(candidates, size)
     if max_size is not None and max_size < max(forced, size or 0):
         raise DistributionError(
             f"max_size is {max_size} and {max(forced, size or 0)} tests are asked for; it must not be smaller; raise it"
@@ -102,15 +103,16 @@ def _sizes(pool: Pool, size: int | None, max_size: int | None) -> tuple[int, int
     return forced, possible if max_size is None else min(max_size, possible)
 
 
-def climbed(pool: Pool, instance: Instance, start: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Climb from a set, given as flags, on the F and to the size of an instance."""
-    least, most = _sizes(pool, None if instance.size < 0 else instance.size, None)
-    return _climbed(pool, instance.offset, start, least, most)
+def climbed(candidates: Candidates, objective: Objective, start: Flags) -> Flags:
+    """Climb from a set, given as flags, on the F and to the size of an objective."""
+    least, most = _sizes(candidates, None if objective.size < 0 else objective.size, None)
+    return _climbed(candidates, objective.offset, start, least, most)
 
 
-def _climbed(pool: Pool, offset: FloatArray, start: NDArray[np.bool_], least: int, most: int) -> NDArray[np.bool_]:
-    begin = (start | (pool.state == 1)) & (pool.state != 2)
-    inside: NDArray[np.bool_] = climb(
-        pool.correlation, begin, pool.state == 0, offset, pool.group, pool.extra, pool.groups, least, most, SMALLEST
-    )
+def _climbed(candidates: Candidates, offset: FloatArray, start: Flags, least: int, most: int) -> Flags:
+    inside: Flags = (start | (candidates.state == IN)) & (candidates.state != OUT)
+    swept, cheapest = np.empty_like(candidates.correlation), np.empty((candidates.groups, 2))
+    group, movable = candidates.prices.group, candidates.state == FREE
+    at = Sweep(swept, inside, movable, offset, group, candidates.extra, cheapest)
+    climb(at, candidates.correlation, least, most, SMALLEST)
     return inside

@@ -12,19 +12,39 @@ change. A move costs one sweep, d² operations, and each one improves F, so no s
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from proband.compiling import inner, kernel
+from proband.prices import Flags
+from proband.vocabulary import FloatArray, IntArray
 
 LEAST_VARIANCE = 1e-10
 """Share of a test's variance, given the set, below which it adds nothing that rounding has not blurred."""
-NOTHING = -1
+NOTHING: Any = np.int64(-1)
+"""No test; no Python integer, for which numba would compile every function that takes a test once more."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def sweep(swept, inside, i):  # type: ignore[no-untyped-def]
+class Sweep(NamedTuple):
+    """The matrix T swept on the tests inside, which tests may move, and what they bring and cost.
+
+    `cheapest` has the two smallest extras of each group inside, inf where there are fewer, shape (groups, 2).
+    """
+
+    swept: FloatArray
+    inside: Flags
+    movable: Flags
+    offset: FloatArray
+    group: IntArray
+    extra: FloatArray
+    cheapest: FloatArray
+
+
+@inner
+def sweep(at: Sweep, i: int) -> None:
     """Take test i into the set or out of it."""
-    d = len(inside)
+    d, swept = len(at.inside), at.swept
     pivot = swept[i, i]
     for r in range(d):
         if r != i:
@@ -32,23 +52,24 @@ def sweep(swept, inside, i):  # type: ignore[no-untyped-def]
             for c in range(d):
                 if c != i:
                     swept[r, c] -= share * swept[i, c]
-    sign = -1.0 if inside[i] else 1.0
+    sign = -1.0 if at.inside[i] else 1.0
     for c in range(d):
         if c != i:
             swept[i, c] *= sign / pivot
             swept[c, i] *= sign / pivot
     swept[i, i] = -1.0 / pivot
-    inside[i] = not inside[i]
+    at.inside[i] = not at.inside[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def two_cheapest(group, extra, inside, cheapest):  # type: ignore[no-untyped-def]
-    """Fill in the two smallest extras of each group inside, inf where there are fewer, shape (groups, 2)."""
+@inner
+def find_cheapest(at: Sweep) -> None:
+    """Fill in the two smallest extras of each group inside."""
+    cheapest, extra = at.cheapest, at.extra
     for g in range(len(cheapest)):
         cheapest[g, 0], cheapest[g, 1] = np.inf, np.inf
-    for i in range(len(inside)):
-        g = group[i]
-        if g >= 0 and inside[i]:
+    for i in range(len(at.inside)):
+        g = at.group[i]
+        if g >= 0 and at.inside[i]:
             if extra[i] < cheapest[g, 0]:
                 cheapest[g, 1] = cheapest[g, 0]
                 cheapest[g, 0] = extra[i]
@@ -56,53 +77,54 @@ def two_cheapest(group, extra, inside, cheapest):  # type: ignore[no-untyped-def
                 cheapest[g, 1] = min(cheapest[g, 1], extra[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def opening_change(group, extra, cheapest, leaving, joining):  # type: ignore[no-untyped-def]
+@inner
+def opening_change(at: Sweep, leaving: int, joining: int) -> float:
     """Return by how much a move changes what groups pay for opening; NOTHING stands for no test."""
-    total = 0.0
+    group, extra, total = at.group, at.extra, 0.0
     for this, other in ((leaving, joining), (joining, leaving)):
         if this == NOTHING or group[this] < 0 or (this == joining and other != NOTHING and group[other] == group[this]):
             continue
         g = group[this]
-        before, after = cheapest[g, 0], cheapest[g, 0]
-        if this == leaving and extra[leaving] == cheapest[g, 0]:
-            after = cheapest[g, 1]
+        before, after = at.cheapest[g, 0], at.cheapest[g, 0]
+        if this == leaving and extra[leaving] == at.cheapest[g, 0]:
+            after = at.cheapest[g, 1]
         if joining != NOTHING and group[joining] == g:
             after = min(after, extra[joining])
         total += (0.0 if after == np.inf else after) - (0.0 if before == np.inf else before)
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def best_joining(swept, inside, movable, offset, group, extra, cheapest):  # type: ignore[no-untyped-def]
+@inner
+def best_joining(at: Sweep) -> tuple[float, int]:
     """Return the largest gain of adding a test, and the test."""
     best, found = -np.inf, NOTHING
-    for i in range(len(inside)):
-        if movable[i] and not inside[i] and swept[i, i] > LEAST_VARIANCE:
-            gain = math.log(swept[i, i]) + offset[i] - opening_change(group, extra, cheapest, NOTHING, i)
+    for i in range(len(at.inside)):
+        if at.movable[i] and not at.inside[i] and at.swept[i, i] > LEAST_VARIANCE:
+            gain = math.log(at.swept[i, i]) + at.offset[i] - opening_change(at, NOTHING, i)
             if gain > best:
                 best, found = gain, i
     return best, found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def best_leaving(swept, inside, movable, offset, group, extra, cheapest):  # type: ignore[no-untyped-def]
+@inner
+def best_leaving(at: Sweep) -> tuple[float, int]:
     """Return the largest gain of removing a test, and the test."""
     best, found = -np.inf, NOTHING
-    for j in range(len(inside)):
-        if movable[j] and inside[j]:
-            gain = math.log(-swept[j, j]) - offset[j] - opening_change(group, extra, cheapest, j, NOTHING)
+    for j in range(len(at.inside)):
+        if at.movable[j] and at.inside[j]:
+            gain = math.log(-at.swept[j, j]) - at.offset[j] - opening_change(at, j, NOTHING)
             if gain > best:
                 best, found = gain, j
     return best, found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def best_exchange(swept, inside, movable, offset, group, extra, cheapest):  # type: ignore[no-untyped-def]
+@inner
+def best_exchange(at: Sweep) -> tuple[float, int, int]:
     """Return the largest gain of an exchange, the test that leaves and the one that joins.
 
     Factors are compared, not their logarithms: these take most of the time otherwise.
     """
+    swept, inside, movable, offset = at.swept, at.inside, at.movable, at.offset
     best, leaving, joining = 0.0, NOTHING, NOTHING
     for j in range(len(inside)):
         if not (movable[j] and inside[j]):
@@ -113,73 +135,68 @@ def best_exchange(swept, inside, movable, offset, group, extra, cheapest):  # ty
             if inside[i] or not movable[i] or ratio <= least:
                 continue
             worth = offset[i] - offset[j]
-            if group[i] >= 0 or group[j] >= 0:
-                worth -= opening_change(group, extra, cheapest, j, i)
+            if at.group[i] >= 0 or at.group[j] >= 0:
+                worth -= opening_change(at, j, i)
+            # Beyond 600 the exponential would overflow; nothing but another such exchange can win then.
             factor = ratio if worth == 0.0 else ratio * math.exp(min(worth, 600.0))
             if factor > best:
                 best, leaving, joining = factor, j, i
     return math.log(best) if best > 0 else -np.inf, leaving, joining
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def one_move(swept, inside, movable, offset, group, extra, cheapest, least, most, smallest):  # type: ignore[no-untyped-def]
+@inner
+def one_move(at: Sweep, least: int, most: int, smallest: float) -> bool:
     """Make the best move that keeps least to most tests inside; returns whether one gains more than `smallest`.
 
     Exchanges are looked at when no addition and no removal helps: there are d²/4 of them.
     """
     count = 0
-    for i in range(len(inside)):
-        count += inside[i]
-    two_cheapest(group, extra, inside, cheapest)
+    for i in range(len(at.inside)):
+        count += at.inside[i]
+    find_cheapest(at)
     best, leaving, joining = smallest, NOTHING, NOTHING
     if count < most:
-        gain, i = best_joining(swept, inside, movable, offset, group, extra, cheapest)
+        gain, i = best_joining(at)
         if i != NOTHING and (gain > best or count < least):
             best, leaving, joining = gain, NOTHING, i
     if count > least:
-        gain, j = best_leaving(swept, inside, movable, offset, group, extra, cheapest)
+        gain, j = best_leaving(at)
         if j != NOTHING and (gain > best or count > most):
             best, leaving, joining = gain, j, NOTHING
     if leaving == NOTHING and joining == NOTHING:
-        best, leaving, joining = best_exchange(swept, inside, movable, offset, group, extra, cheapest)
+        best, leaving, joining = best_exchange(at)
         if best <= smallest:
             return False
     if leaving != NOTHING:
-        sweep(swept, inside, leaving)
+        sweep(at, leaving)
     if joining != NOTHING:
-        sweep(swept, inside, joining)
+        sweep(at, joining)
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def sweep_anew(swept, inside, correlation):  # type: ignore[no-untyped-def]
+@inner
+def sweep_anew(at: Sweep, correlation: FloatArray) -> None:
     """Sweep R on the tests inside; one that is a combination of those before it is dropped."""
-    d = len(inside)
+    d = len(at.inside)
     for i in range(d):
         for j in range(d):
-            swept[i, j] = correlation[i, j]
+            at.swept[i, j] = correlation[i, j]
     for i in range(d):
-        if inside[i]:
-            inside[i] = False
-            if swept[i, i] > LEAST_VARIANCE:
-                sweep(swept, inside, i)
+        if at.inside[i]:
+            at.inside[i] = False
+            if at.swept[i, i] > LEAST_VARIANCE:
+                sweep(at, i)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def climb(correlation, start, movable, offset, group, extra, groups, least, most, smallest):  # type: ignore[no-untyped-def]
-    """Move from a set to better ones until no move helps; returns it as flags.
+@kernel
+def climb(at: Sweep, correlation: FloatArray, least: int, most: int, smallest: float) -> None:
+    """Move from the set to better ones until no move helps.
 
     Rounding of many sweeps is kept small by sweeping anew from R after every d moves.
     """
-    d = len(offset)
-    inside = start.copy()
-    cheapest = np.empty((groups, 2))
-    swept = np.empty((d, d))
-    moves = 0
-    going = True
+    moves, going = 0, True
     while going:
-        if moves % d == 0:
-            sweep_anew(swept, inside, correlation)
-        going = one_move(swept, inside, movable, offset, group, extra, cheapest, least, most, smallest)
+        if moves % len(at.inside) == 0:
+            sweep_anew(at, correlation)
+        going = one_move(at, least, most, smallest)
         moves += 1
-    return inside

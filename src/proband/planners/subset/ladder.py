@@ -21,12 +21,11 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proband.planners.subset.driver import Limits, Search
+from proband.planners.subset.branch_and_bound import BranchAndBound, StopRule
 from proband.planners.subset.improving import climbed
-from proband.planners.subset.instance import Pool, hadamard, instance_of, with_price
-from proband.planners.subset.node_kernel import IN, OUT
+from proband.planners.subset.objective import IN, OUT, Candidates, hadamard, objective_of, with_price
+from proband.prices import Flags
 
 __all__ = ["Ladder"]
 
@@ -36,22 +35,22 @@ class Ladder:
 
     Parameters
     ----------
-    pool : Pool
+    candidates : Candidates
         The tests.
     tolerance : float
         Gap, in units of F, at which a size counts as proved.
     """
 
-    def __init__(self, pool: Pool, tolerance: float) -> None:
-        self.pool, self.tolerance = pool, tolerance
-        self.instance = instance_of(pool)
-        self.sets: dict[int, NDArray[np.bool_]] = {}
+    def __init__(self, candidates: Candidates, tolerance: float) -> None:
+        self.candidates, self.tolerance = candidates, tolerance
+        self.objective = objective_of(candidates)
+        self.sets: dict[int, Flags] = {}
         self.values: dict[int, float] = {}
         self.bounds: dict[int, float] = {}
         self.prices: dict[int, float] = {}
         self.tried: set[float] = set()
         self.nodes, self.price = 0, 0.0
-        for ends in (pool.state == IN, pool.state != OUT):
+        for ends in (candidates.state == IN, candidates.state != OUT):
             self.add(ends)
             size = int(ends.sum())
             self.bounds[size], self.prices[size] = self.values[size], 0.0
@@ -60,29 +59,32 @@ class Ladder:
         """Find good sets of these sizes and of their neighbours, climbing through them upwards and downwards."""
         wanted = {size for s in sizes for size in (s - 1, s, s + 1) if min(self.values) <= size <= max(self.values)}
         for size in wanted:
-            self.bounds.setdefault(size, hadamard(self.pool, self.instance._replace(size=size)))
-        for start, path in ((self.pool.state == IN, sorted(wanted)), (self.pool.state != OUT, sorted(wanted)[::-1])):
+            self.bounds.setdefault(size, hadamard(self.candidates, self.objective._replace(size=size)))
+        for start, path in (
+            (self.candidates.state == IN, sorted(wanted)),
+            (self.candidates.state != OUT, sorted(wanted)[::-1]),
+        ):
             inside = start
             for size in path:
-                inside = climbed(self.pool, self.instance._replace(size=size), inside)
+                inside = climbed(self.candidates, self.objective._replace(size=size), inside)
                 self.add(inside)
 
-    def add(self, inside: NDArray[np.bool_]) -> None:
+    def add(self, inside: Flags) -> None:
         """Keep a set if it is the best of its size so far."""
         size = int(inside.sum())
-        value = 2 / self.pool.scale * self.pool.reward_of(np.flatnonzero(inside))
+        value = 2 / self.candidates.scale * self.candidates.reward_of(np.flatnonzero(inside))
         if value > self.values.get(size, -math.inf):
             self.values[size], self.sets[size] = value, inside.copy()
 
-    def allows(self, inside: NDArray[np.bool_]) -> bool:
+    def allows(self, inside: Flags) -> bool:
         """Whether a set keeps to what is forced."""
-        return bool(inside[self.pool.state == IN].all() and not inside[self.pool.state == OUT].any())
+        return bool(inside[self.candidates.state == IN].all() and not inside[self.candidates.state == OUT].any())
 
     def proved(self, size: int) -> bool:
         """Whether the best set of a size is proved to be that."""
-        return self.bounds[size] - self.values[size] <= self.tolerance + 2 * self.instance.margin
+        return self.bounds[size] - self.values[size] <= self.tolerance + 2 * self.objective.margin
 
-    def lower(self, size: int, limits: Limits) -> str:
+    def lower(self, size: int, stop: StopRule) -> str:
         """Search at prices until the bound of a size cannot be lowered so; returns the status of the last search."""
         status = "optimal"
         while status == "optimal" and not self.proved(size):
@@ -91,26 +93,28 @@ class Ladder:
                 break
             self.tried.add(price)
             self.price = price
-            search = Search(self.pool, with_price(self.instance, price), self.tolerance)
+            search = BranchAndBound(self.candidates, with_price(self.objective, price), self.tolerance)
             for rival in rivals:
                 search.offer(self.sets[rival])
-            status = search.run(limits)
+            status = search.run(stop)
             self._learn(search, price)
         return status
 
-    def search(self, size: int, limits: Limits) -> str:
+    def search(self, size: int, stop: StopRule) -> str:
         """Branch and bound over the sets of a size; returns its status."""
         self.price = 0.0
         price, envelope = self.prices.get(size, 0.0), self.bounds[size] if size in self.prices else math.inf
-        search = Search(self.pool, self.instance._replace(size=size, price=price, envelope=envelope), self.tolerance)
+        search = BranchAndBound(
+            self.candidates, self.objective._replace(size=size, price=price, envelope=envelope), self.tolerance
+        )
         search.offer(self.sets[size])
-        status = search.run(limits)
+        status = search.run(stop)
         self.nodes += search.nodes
         self.add(search.chosen)
         self.bounds[size] = min(self.bounds[size], search.bound)
         return status
 
-    def _learn(self, search: Search, price: float) -> None:
+    def _learn(self, search: BranchAndBound, price: float) -> None:
         self.nodes += search.nodes
         self.add(search.chosen)
         for size in self.bounds:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from proband.compiling import SUMMING, inner, kernel
+from proband.vocabulary import FloatArray
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def dot(one, other, k):  # type: ignore[no-untyped-def]
+@inner(fastmath=SUMMING)
+def dot(one: FloatArray, other: FloatArray, k: int) -> float:
     """Return the scalar product of the first k entries."""
     total = 0.0
     for i in range(k):
@@ -16,8 +17,8 @@ def dot(one, other, k):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def factorise(matrix, k):  # type: ignore[no-untyped-def]
+@kernel
+def factorise(matrix: FloatArray, k: int) -> float:
     """Replace the lower triangle by its Cholesky factor; returns the log-determinant, NaN where there is none."""
     total = 0.0
     for i in range(k):
@@ -31,8 +32,8 @@ def factorise(matrix, k):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def invert(matrix, k):  # type: ignore[no-untyped-def]
+@kernel
+def invert(matrix: FloatArray, k: int) -> None:
     """Replace a positive definite matrix, given by its lower triangle, by its inverse (Gauss-Jordan, row after row)."""
     for i in range(k):
         for j in range(i):
@@ -50,8 +51,8 @@ def invert(matrix, k):  # type: ignore[no-untyped-def]
                     matrix[i, j] -= share * matrix[p, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def leave_out_row(matrix, k, i):  # type: ignore[no-untyped-def]
+@inner
+def leave_out_row(matrix: FloatArray, k: int, i: int) -> None:
     """Remove row and column i: the last one takes its place."""
     last = k - 1
     if i != last:
@@ -61,8 +62,8 @@ def leave_out_row(matrix, k, i):  # type: ignore[no-untyped-def]
             matrix[i, c] = matrix[last, c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def eliminate(matrix, k, i):  # type: ignore[no-untyped-def]
+@inner
+def eliminate(matrix: FloatArray, k: int, i: int) -> float:
     """Replace the block by its Schur complement with respect to i; returns the logarithm of the pivot."""
     pivot = matrix[i, i]
     for r in range(k):

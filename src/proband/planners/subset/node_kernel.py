@@ -13,20 +13,21 @@ arrays.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from proband.compiling import inner
 from proband.planners.subset.matrix_kernel import eliminate, leave_out_row
+from proband.planners.subset.objective import FREE, IN, OUT, Objective, States
 from proband.vocabulary import FloatArray, IntArray
 
-FREE, IN, OUT = 0, 1, 2
 INSIDE, WHOLE, WEIGHT, BOUND = 0, 1, 2, 3
 """Columns of `Levels.figures`."""
 LEFT, TAKEN = 0, 1
 """Columns of `Levels.counts`: how many tests are free, and how many in."""
+BOTTOM: Any = np.int64(0)
+"""The lowest level; no Python integer, for which numba would compile everything that takes a level once more."""
 MOST_NUMBERS = 16_000_000
 """Entries of each of the two stacks of matrices; with more tests there are fewer levels than tests."""
 
@@ -40,7 +41,7 @@ class Levels(NamedTuple):
     given: FloatArray
     inverse: FloatArray
     tests: IntArray
-    state: NDArray[np.int8]
+    state: States
     point: FloatArray
     figures: FloatArray
     counts: IntArray
@@ -60,11 +61,11 @@ def new_levels(d: int) -> Levels:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def take_in(instance, levels, top, i):  # type: ignore[no-untyped-def]
+@inner
+def take_in(objective: Objective, levels: Levels, top: int, i: int) -> None:
     """Take the free test at position i in."""
     k, test = levels.counts[top, LEFT], levels.tests[top, i]
-    levels.figures[top, INSIDE] += eliminate(levels.given[top], k, i) + instance.offset[test]
+    levels.figures[top, INSIDE] += eliminate(levels.given[top], k, i) + objective.offset[test]
     leave_out_row(levels.inverse[top], k, i)
     levels.state[top, test] = IN
     levels.counts[top, TAKEN] += 1
@@ -72,19 +73,19 @@ def take_in(instance, levels, top, i):  # type: ignore[no-untyped-def]
     levels.tests[top, i] = levels.tests[top, k - 1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def leave_out(instance, levels, top, i):  # type: ignore[no-untyped-def]
+@inner
+def leave_out(objective: Objective, levels: Levels, top: int, i: int) -> None:
     """Leave the free test at position i out."""
     k, test = levels.counts[top, LEFT], levels.tests[top, i]
-    levels.figures[top, WHOLE] += eliminate(levels.inverse[top], k, i) - instance.offset[test]
+    levels.figures[top, WHOLE] += eliminate(levels.inverse[top], k, i) - objective.offset[test]
     leave_out_row(levels.given[top], k, i)
     levels.state[top, test] = OUT
     levels.counts[top, LEFT] = k - 1
     levels.tests[top, i] = levels.tests[top, k - 1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def copy_up(levels, top):  # type: ignore[no-untyped-def]
+@inner
+def copy_up(levels: Levels, top: int) -> None:
     """Copy the node of a level to the next one."""
     k = levels.counts[top, LEFT]
     for r in range(k):
@@ -100,20 +101,26 @@ def copy_up(levels, top):  # type: ignore[no-untyped-def]
     levels.counts[top + 1, LEFT], levels.counts[top + 1, TAKEN] = levels.counts[top, LEFT], levels.counts[top, TAKEN]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def restore(instance, levels, state, bound):  # type: ignore[no-untyped-def]
+@inner
+def settle(objective: Objective, levels: Levels, top: int, mark: States) -> None:
+    """Settle free tests as marked; from the last on, since a test that goes leaves its place to the last one."""
+    for i in range(levels.counts[top, LEFT] - 1, -1, -1):
+        if mark[i] == IN:
+            take_in(objective, levels, top, i)
+        elif mark[i] == OUT:
+            leave_out(objective, levels, top, i)
+
+
+@inner
+def restore(objective: Objective, levels: Levels, state: States, bound: float) -> None:
     """Build the node of the given states in level 0, from R and R⁻¹."""
     d = len(state)
     for i in range(d):
         for j in range(d):
-            levels.given[0, i, j] = instance.correlation[i, j]
-            levels.inverse[0, i, j] = instance.inverse[i, j]
+            levels.given[0, i, j] = objective.correlation[i, j]
+            levels.inverse[0, i, j] = objective.inverse[i, j]
         levels.tests[0, i], levels.state[0, i], levels.point[0, i] = i, FREE, 0.5
     levels.counts[0, LEFT], levels.counts[0, TAKEN] = d, 0
-    levels.figures[0, INSIDE], levels.figures[0, WHOLE] = 0.0, instance.everything
+    levels.figures[0, INSIDE], levels.figures[0, WHOLE] = 0.0, objective.everything
     levels.figures[0, WEIGHT], levels.figures[0, BOUND] = 0.5, bound
-    for i in range(d - 1, -1, -1):
-        if state[levels.tests[0, i]] == IN:
-            take_in(instance, levels, 0, i)
-        elif state[levels.tests[0, i]] == OUT:
-            leave_out(instance, levels, 0, i)
+    settle(objective, levels, BOTTOM, state)

@@ -27,11 +27,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from proband.compiling import inner
 from proband.planners.subset.bound_kernel import LEAST, POSSIBLE, TAKEN_HERE
 from proband.planners.subset.matrix_kernel import dot, factorise, invert
-from proband.planners.subset.node_kernel import INSIDE, LEFT, TAKEN
+from proband.planners.subset.node_kernel import INSIDE, LEFT, TAKEN, Levels
+from proband.planners.subset.objective import Objective
 from proband.vocabulary import FloatArray
 
 ROUNDS = 4
@@ -54,13 +55,15 @@ def new_relaxation(d: int) -> Relaxation:
     return Relaxation(np.empty((d, d)), np.empty((d, d)), np.empty(d), np.empty(d), np.empty(d), np.empty(d))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def scale_up(instance, levels, top, openings, price, relaxation):  # type: ignore[no-untyped-def]
+@inner
+def scale_up(
+    objective: Objective, levels: Levels, top: int, openings: FloatArray, price: float, relaxation: Relaxation
+) -> None:
     """Fill in A, and the point x of the node."""
     k, scale = levels.counts[top, LEFT], relaxation.image
     for i in range(k):
         test = levels.tests[top, i]
-        offset, g = instance.offset[test] - price, instance.group[test]
+        offset, g = objective.offset[test] - price, objective.group[test]
         if g >= 0 and openings[TAKEN_HERE, g] == 0:
             offset -= openings[LEAST, g] / openings[POSSIBLE, g]
         scale[i] = math.exp(0.5 * offset)
@@ -70,8 +73,8 @@ def scale_up(instance, levels, top, openings, price, relaxation):  # type: ignor
             relaxation.scaled[i, j] = levels.given[top, i, j] * scale[i] * scale[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def fill_lower(A, x, k, N):  # type: ignore[no-untyped-def]
+@inner
+def fill_lower(A: FloatArray, x: FloatArray, k: int, N: FloatArray) -> None:
     """Fill the lower triangle of N with that of A·X·A + 1 − X."""
     for i in range(k):
         for j in range(i + 1):
@@ -86,8 +89,8 @@ def fill_lower(A, x, k, N):  # type: ignore[no-untyped-def]
         N[i, i] += 1.0 - x[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def best_step(p, m, q, x):  # type: ignore[no-untyped-def]
+@inner
+def best_step(p: float, m: float, q: float, x: float) -> tuple[float, float]:
     """Return the step of a coordinate x in [0, 1] that makes the determinant largest, and the factor that it gains."""
     curvature = q * q - p * m
     step = (m - p) / (2.0 * curvature) if curvature < 0 else p - m
@@ -95,8 +98,10 @@ def best_step(p, m, q, x):  # type: ignore[no-untyped-def]
     return step, 1.0 + step * (p - m) + step * step * curvature
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def move(N, j, k, step, p, m, q, image, column):  # type: ignore[no-untyped-def]
+@inner
+def move(
+    N: FloatArray, j: int, k: int, step: float, p: float, m: float, q: float, image: FloatArray, column: FloatArray
+) -> None:
     """Update N after a step of coordinate j, by the formula of Woodbury for the rank-two change."""
     first, last = 1.0 / step + p, m - 1.0 / step
     determinant = first * last - q * q
@@ -110,8 +115,8 @@ def move(N, j, k, step, p, m, q, image, column):  # type: ignore[no-untyped-def]
             row[c] -= one * image[c] + two * column[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def ascend(relaxation, k):  # type: ignore[no-untyped-def]
+@inner
+def ascend(relaxation: Relaxation, k: int) -> float:
     """Move every coordinate of x once to its best place; returns what the log-determinant gains."""
     A, N, x, image = relaxation.scaled, relaxation.inverse, relaxation.point, relaxation.image
     gained = 0.0
@@ -127,8 +132,8 @@ def ascend(relaxation, k):  # type: ignore[no-untyped-def]
     return gained
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def slope(relaxation, k):  # type: ignore[no-untyped-def]
+@inner
+def slope(relaxation: Relaxation, k: int) -> float:
     """Fill in the gradient; returns Σ max(g_i·(1 − x_i), −g_i·x_i)."""
     A, N, x, g, image = relaxation.scaled, relaxation.inverse, relaxation.point, relaxation.gradient, relaxation.image
     total = 0.0
@@ -140,18 +145,27 @@ def slope(relaxation, k):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def relax(instance, levels, top, openings, price, enough, stubborn, relaxation):  # type: ignore[no-untyped-def]
+@inner
+def relax(
+    objective: Objective,
+    levels: Levels,
+    top: int,
+    openings: FloatArray,
+    price: float,
+    enough: float,
+    stubborn: bool,
+    relaxation: Relaxation,
+) -> float:
     """Return a bound on F in the node without what open groups pay, inf where x already shows that it exceeds `enough`.
 
     A stubborn call goes on nevertheless. The point reached is kept with the node, for those below it.
     """
     k = levels.counts[top, LEFT]
     A, N, x = relaxation.scaled, relaxation.inverse, relaxation.point
-    scale_up(instance, levels, top, openings, price, relaxation)
+    scale_up(objective, levels, top, openings, price, relaxation)
     base = levels.figures[top, INSIDE]
-    if instance.size >= 0:
-        base += price * (instance.size - levels.counts[top, TAKEN])
+    if objective.size >= 0:
+        base += price * (objective.size - levels.counts[top, TAKEN])
     fill_lower(A, x, k, N)
     logarithm = factorise(N, k)
     if not stubborn and base + 0.5 * logarithm > enough:
@@ -170,8 +184,8 @@ def relax(instance, levels, top, openings, price, enough, stubborn, relaxation):
     return bound + rounding(relaxation, k)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def rounding(relaxation, k):  # type: ignore[no-untyped-def]
+@inner
+def rounding(relaxation: Relaxation, k: int) -> float:
     """Return what rounding may add to a bound: 8·k·ε·κ."""
     A, N, x = relaxation.scaled, relaxation.inverse, relaxation.point
     size, inverse = 0.0, 0.0

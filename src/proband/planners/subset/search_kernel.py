@@ -24,24 +24,32 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-from proband.planners.subset.bound_kernel import LEAST, POSSIBLE, measure, measure_drops, opening_range, tighten
+from proband.compiling import inner, kernel
+from proband.planners.subset.bound_kernel import (
+    LEAST,
+    POSSIBLE,
+    NodeScratch,
+    measure,
+    measure_drops,
+    opening_range,
+    tighten,
+)
 from proband.planners.subset.node_kernel import (
     BOUND,
-    FREE,
-    IN,
     INSIDE,
     LEFT,
-    OUT,
     TAKEN,
     WHOLE,
+    Levels,
     copy_up,
     leave_out,
+    restore,
+    settle,
     take_in,
 )
-from proband.planners.subset.relaxation_kernel import relax
+from proband.planners.subset.objective import FREE, IN, OUT, Objective, States
+from proband.planners.subset.relaxation_kernel import Relaxation, relax
 from proband.vocabulary import FloatArray, IntArray
 
 CLOSED, AGAIN = -1, -2
@@ -63,7 +71,7 @@ class Best(NamedTuple):
     And the habits of the search: how often a relaxation was tried, and has helped, by the size of the gap.
     """
 
-    state: NDArray[np.int8]
+    state: States
     figures: FloatArray
     counts: IntArray
     tried: IntArray
@@ -81,8 +89,8 @@ def new_best(d: int, tolerance: float) -> Best:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def offer(best, value, state, free):  # type: ignore[no-untyped-def]
+@inner
+def offer(best: Best, value: float, state: States, free: np.int8) -> None:
     """Keep a set if it is the best so far: the tests in, and those free if `free` is IN."""
     if value > best.figures[VALUE]:
         best.figures[VALUE] = value
@@ -90,30 +98,31 @@ def offer(best, value, state, free):  # type: ignore[no-untyped-def]
             best.state[i] = free if state[i] == FREE else state[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def offer_ends(instance, levels, top, scratch, paid, best):  # type: ignore[no-untyped-def]
+@inner
+def offer_ends(objective: Objective, levels: Levels, top: int, scratch: NodeScratch, paid: float, best: Best) -> bool:
     """Offer the smallest and the largest set of a node where they have the right size; returns whether no other has."""
-    needed = instance.size - levels.counts[top, TAKEN]
-    if instance.size < 0 or needed == 0:
+    left: int = levels.counts[top, LEFT]
+    needed: int = objective.size - levels.counts[top, TAKEN]
+    if objective.size < 0 or needed == 0:
         offer(best, levels.figures[top, INSIDE] - paid, levels.state[top], OUT)
-    if instance.size < 0 or needed == levels.counts[top, LEFT]:
+    if objective.size < 0 or needed == left:
         openings = 0.0
-        for g in range(instance.groups):
+        for g in range(objective.groups):
             if scratch.openings[POSSIBLE, g] > 0:
                 openings += scratch.openings[LEAST, g]
         offer(best, levels.figures[top, WHOLE] - openings, levels.state[top], IN)
-    if instance.size < 0:
-        return levels.counts[top, LEFT] == 0
-    return needed <= 0 or needed >= levels.counts[top, LEFT]
+    if objective.size < 0:
+        return left == 0
+    return needed <= 0 or needed >= left
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def mark_twins(instance, levels, top, mark):  # type: ignore[no-untyped-def]
+@inner
+def mark_twins(objective: Objective, levels: Levels, top: int, mark: States) -> bool:
     """Mark tests after one that is out, and before one that is in, among their twins; returns whether there is one."""
     found = False
     state = levels.state[top]
     for i in range(levels.counts[top, LEFT]):
-        before, after = instance.before[levels.tests[top, i]], instance.after[levels.tests[top, i]]
+        before, after = objective.before[levels.tests[top, i]], objective.after[levels.tests[top, i]]
         mark[i] = FREE
         if before >= 0 and state[before] == OUT:
             mark[i] = OUT
@@ -123,23 +132,23 @@ def mark_twins(instance, levels, top, mark):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def mark_persistent(instance, levels, top, scratch):  # type: ignore[no-untyped-def]
+@inner
+def mark_persistent(objective: Objective, levels: Levels, top: int, scratch: NodeScratch) -> bool:
     """Mark every test whose gain has one sign in all sets of the node; returns whether there is one."""
     found = False
     for i in range(levels.counts[top, LEFT]):
-        least, most = opening_range(instance, scratch.openings, levels.tests[top, i])
+        least, most = opening_range(objective, scratch.openings, levels.tests[top, i])
         scratch.mark[i] = FREE
-        if scratch.gain[i] - least < -instance.margin:
+        if scratch.gain[i] - least < -objective.margin:
             scratch.mark[i] = OUT
-        elif scratch.loss[i] + most < -instance.margin:
+        elif scratch.loss[i] + most < -objective.margin:
             scratch.mark[i] = IN
         found |= scratch.mark[i] != FREE
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def probe(scratch, k, gap):  # type: ignore[no-untyped-def]
+@inner
+def probe(scratch: NodeScratch, k: int, gap: float) -> int:
     """Mark every test with a side whose bound drops by the gap; returns the position to split at, AGAIN or CLOSED."""
     score, split = -1.0, CLOSED
     for i in range(k):
@@ -157,8 +166,8 @@ def probe(scratch, k, gap):  # type: ignore[no-untyped-def]
     return split
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def close(levels, top, best, bound):  # type: ignore[no-untyped-def]
+@inner
+def close(levels: Levels, top: int, best: Best, bound: float) -> bool:
     """Lower the bound of a node; returns whether it is now as good as the best value."""
     levels.figures[top, BOUND] = min(bound, levels.figures[top, BOUND])
     if levels.figures[top, BOUND] > best.figures[VALUE] + best.figures[TOLERANCE]:
@@ -167,17 +176,19 @@ def close(levels, top, best, bound):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def probe_relaxed(  # type: ignore[no-untyped-def]
-    instance, levels, top, scratch, relaxation, best, price, extra, gap, eager
-):
+@inner(inline=True)
+def probe_relaxed(
+    objective: Objective, levels: Levels, top: int, scratch: NodeScratch, relaxation: Relaxation, best: Best,
+    price: float, extra: float, gap: float, eager: bool,
+) -> int:  # fmt: skip
     """Bound a node with the given gap by its relaxation where that promises to help; returns as `probe` does."""
     k = levels.counts[top, LEFT]
+    # Gaps from 2^-12 to 16 fall into classes, four to a factor of 2: how often a relaxation helps depends on the gap.
     place = int(min(max(4.0 * math.log2(gap) + 48.0, 0.0), CLASSES - 1.0))
     if k < FEWEST or not (eager or best.tried[place] < TRIALS or best.helped[place] * WORTH > best.tried[place] * k):
         return 0
     enough = best.figures[VALUE] + best.figures[TOLERANCE] - extra
-    bound = relax(instance, levels, top, scratch.openings, price, enough, eager, relaxation) + extra
+    bound = relax(objective, levels, top, scratch.openings, price, enough, eager, relaxation) + extra
     best.counts[RELAXED] += 1
     best.tried[place] += 1
     if not bound < np.inf:
@@ -194,43 +205,43 @@ def probe_relaxed(  # type: ignore[no-untyped-def]
     return verdict
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def examine(instance, levels, top, scratch, relaxation, best, eager):  # type: ignore[no-untyped-def]
+@inner(inline=True)
+def examine(
+    objective: Objective, levels: Levels, top: int, scratch: NodeScratch, relaxation: Relaxation, best: Best,
+    eager: bool,
+) -> int:  # fmt: skip
     """Apply the rules until one closes the node (CLOSED) or marks tests (AGAIN); otherwise returns where to split."""
-    if mark_twins(instance, levels, top, scratch.mark):
+    if mark_twins(objective, levels, top, scratch.mark):
         return AGAIN
-    at_least, paid = measure(instance, levels, top, scratch)
-    if offer_ends(instance, levels, top, scratch, paid, best):
+    at_least, paid = measure(objective, levels, top, scratch)
+    if offer_ends(objective, levels, top, scratch, paid, best):
         return CLOSED
-    if instance.size < 0 and mark_persistent(instance, levels, top, scratch):
+    if objective.size < 0 and mark_persistent(objective, levels, top, scratch):
         return AGAIN
-    extra = instance.margin - at_least
-    bound, price = tighten(instance, levels, top, scratch, best.figures[VALUE] + best.figures[TOLERANCE] - extra)
+    extra = objective.margin - at_least
+    bound, price = tighten(objective, levels, top, scratch, best.figures[VALUE] + best.figures[TOLERANCE] - extra)
     bound += extra
     if close(levels, top, best, bound):
         return CLOSED
     gap = bound - best.figures[VALUE]
-    measure_drops(instance, levels, top, scratch, bound, price)
+    measure_drops(objective, levels, top, scratch, bound, price)
     split = probe(scratch, levels.counts[top, LEFT], gap)
     if split < 0:
         return split
-    verdict = probe_relaxed(instance, levels, top, scratch, relaxation, best, price, extra, gap, eager)
+    verdict = probe_relaxed(objective, levels, top, scratch, relaxation, best, price, extra, gap, eager)
     return verdict if verdict < 0 else split
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def settle(instance, levels, top, mark):  # type: ignore[no-untyped-def]
-    """Settle the tests marked; from the last on, since a test that goes leaves its place to the last one."""
-    for i in range(levels.counts[top, LEFT] - 1, -1, -1):
-        if mark[i] == IN:
-            take_in(instance, levels, top, i)
-        elif mark[i] == OUT:
-            leave_out(instance, levels, top, i)
+@kernel
+def search(
+    objective: Objective, levels: Levels, scratch: NodeScratch, relaxation: Relaxation, best: Best,
+    state: States, bound: float, nodes: int,
+) -> int:  # fmt: skip
+    """Search below the node of these states for a number of nodes; returns how many open nodes are left on the stack.
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def search(instance, levels, scratch, relaxation, best, nodes):  # type: ignore[no-untyped-def]
-    """Search below the node in level 0 for a number of nodes; returns how many open nodes are left on the stack."""
+    Everything a node needs is compiled into this one function: each level of calls would compile it once more.
+    """
+    restore(objective, levels, state, bound)
     height, eager = 1, True
     while height > 0 and nodes > 0 and height < len(levels.counts):
         top = height - 1
@@ -238,15 +249,15 @@ def search(instance, levels, scratch, relaxation, best, nodes):  # type: ignore[
         best.counts[NODES] += 1
         i = AGAIN
         while i == AGAIN:
-            i = examine(instance, levels, top, scratch, relaxation, best, eager)
+            i = examine(objective, levels, top, scratch, relaxation, best, eager)
             if i == AGAIN:
-                settle(instance, levels, top, scratch.mark)
+                settle(objective, levels, top, scratch.mark)
         eager = False
         if i == CLOSED:
             height -= 1
             continue
         copy_up(levels, top)
-        take_in(instance, levels, top + 1, i)
-        leave_out(instance, levels, top, i)
+        take_in(objective, levels, top + 1, i)
+        leave_out(objective, levels, top, i)
         height += 1
     return height

@@ -1,6 +1,6 @@
 """Cost-sensitive maximum-entropy sampling, solved exactly: the public entry for one set.
 
-Maximise f(S) = scale·H(S) − cost(S) of :mod:`proband.planners.subset.instance` over sets S of tests, of any size or of
+Maximise f(S) = scale·H(S) − cost(S) of :mod:`proband.planners.subset.objective` over sets S of tests, of any size or of
 a given one. The problem is NP-hard; without a size it is nevertheless easy in practice, since most tests are settled by
 persistency (:mod:`proband.planners.subset.search_kernel`). With a size, prices on the number of tests come first
 (:mod:`proband.planners.subset.ladder`). Whatever ends the search, value ≤ max f ≤ bound.
@@ -15,69 +15,25 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from proband.errors import DistributionError
-from proband.planners.subset.checking import check_size, check_tolerance, checked_pool, flags_of
-from proband.planners.subset.driver import Limits, Search
+from proband.planners.progress import Progress, Report
+from proband.planners.subset.branch_and_bound import BranchAndBound, StopRule
+from proband.planners.subset.checking import check_size, check_tolerance, checked_candidates, flags_of
 from proband.planners.subset.enumeration import best_of_all
-from proband.planners.subset.instance import Pool, instance_of
 from proband.planners.subset.ladder import Ladder
+from proband.planners.subset.objective import IN, OUT, Candidates, objective_of
+from proband.planners.subset.solution import SubsetSolution
+from proband.prices import Flags
 
-__all__ = ["Progress", "SubsetSolution", "prepare", "solve_subset"]
+__all__ = ["prepare", "solve_subset"]
 
 TOLERANCE = 1e-9
 """Gap, in units of the reward, at which a search ends."""
 
 FEW = 10
 """Up to this many free tests all sets are enumerated."""
-
-
-@dataclass(frozen=True)
-class SubsetSolution:
-    """A set of tests with a certificate: value ≤ max f ≤ bound.
-
-    Attributes
-    ----------
-    chosen : tuple of int
-        The tests, sorted.
-    value : float
-        f of the set, evaluated by a Cholesky factorisation.
-    bound : float
-        Upper bound on f of every set allowed, rounding included.
-    nodes : int
-        Nodes of the search, or sets enumerated.
-    method : str
-        "enumeration", "branch and bound" or "Lagrangian".
-    status : str
-        "optimal", or what ended the search: "time", "nodes", "interrupted".
-    seconds : float
-        Wall-clock time.
-    """
-
-    chosen: tuple[int, ...]
-    value: float
-    bound: float
-    nodes: int
-    method: str
-    status: str
-    seconds: float
-
-    @property
-    def gap(self) -> float:
-        """Bound less value."""
-        return self.bound - self.value
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a callback sees: value of the best set, upper bound, nodes, open nodes and seconds so far."""
-
-    value: float
-    bound: float
-    nodes: int
-    open: int
-    seconds: float
 
 
 def solve_subset(
@@ -93,7 +49,7 @@ def solve_subset(
     time_limit: float | None = None,
     node_limit: int | None = None,
     tolerance: float = TOLERANCE,
-    progress: Callable[[Progress], bool | None] | None = None,
+    progress: Report | None = None,
     start: Iterable[int] | None = None,
     method: str | None = None,
 ) -> SubsetSolution:
@@ -122,7 +78,8 @@ def solve_subset(
     tolerance : float, default 1e-9
         Gap, in units of the reward, at which the search ends.
     progress : callable, optional
-        Called between bursts of about 20 ms; returning False ends the search.
+        Called with a :class:`~proband.planners.progress.Progress` between bursts of about 20 ms; returning False ends
+        the search.
     start : iterable of int, optional
         A set to begin with; ignored if it is not allowed.
     method : {"enumeration", "branch and bound", "Lagrangian"}, optional
@@ -145,7 +102,7 @@ def solve_subset(
     """
     prepare()
     began = time.perf_counter()
-    pool = checked_pool(
+    candidates = checked_candidates(
         covariance,
         costs,
         scale=scale,
@@ -155,64 +112,67 @@ def solve_subset(
         forced_out=forced_out,
     )
     if size is not None:
-        check_size(pool, size)
+        check_size(candidates, size)
     check_tolerance(tolerance)
-    task = _Task(
-        pool,
+    task = _Request(
+        candidates,
         None if size is None else int(size),
-        2 / pool.scale * tolerance,
+        2 / candidates.scale * tolerance,
         began,
         math.inf if time_limit is None else began + time_limit,
         math.inf if node_limit is None else node_limit,
         progress,
-        flags_of(pool, start),
+        flags_of(candidates, start),
     )
     found = METHODS[_checked_method(task, method)](task)
-    value = pool.reward_of(np.flatnonzero(found.inside))
+    value = candidates.reward_of(np.flatnonzero(found.inside))
     chosen = tuple(int(i) for i in np.flatnonzero(found.inside))
-    bound = max(pool.scale / 2 * found.bound, value)
+    bound = max(candidates.scale / 2 * found.bound, value)
     return SubsetSolution(chosen, value, bound, found.nodes, found.method, found.status, time.perf_counter() - began)
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Request:
     """One call of the solver."""
 
-    pool: Pool
+    candidates: Candidates
     size: int | None
     tolerance: float
     began: float
     deadline: float
     nodes: float
-    progress: Callable[[Progress], bool | None] | None
-    start: NDArray[np.bool_]
+    progress: Report | None
+    start: Flags
 
-    def limits(self, *, until: float, spent: int, figures: Callable[[Search], tuple[float, float]]) -> Limits:
-        """Limits of one search of the task, which reports value and bound of F as `figures` says."""
+    def stop_rule(
+        self, *, until: float, spent: int, figures: Callable[[BranchAndBound], tuple[float, float]]
+    ) -> StopRule:
+        """Return when to stop one search of the task, which reports value and bound of F as `figures` says."""
         progress = self.progress
         if progress is None:
-            return Limits(until, self.nodes - spent)
+            return StopRule(until, self.nodes - spent)
 
-        def report(search: Search) -> bool | None:
-            value, bound = (self.pool.scale / 2 * figure for figure in figures(search))
+        def report(search: BranchAndBound) -> bool | None:
+            value, bound = (self.candidates.scale / 2 * figure for figure in figures(search))
             seconds = time.perf_counter() - self.began
-            return progress(Progress(value, bound, spent + search.nodes, len(search.open), seconds))
+            done, left = spent + search.nodes, {"open": len(search.open)}
+            return progress(Progress(seconds=seconds, value=value, bound=bound, what="nodes", done=done, details=left))
 
-        return Limits(until, self.nodes - spent, report)
+        return StopRule(until, self.nodes - spent, report)
 
 
 @dataclass(frozen=True)
 class _Found:
-    inside: NDArray[np.bool_]
+    inside: Flags
     bound: float
     nodes: int
     method: str
     status: str
 
 
-def _checked_method(task: _Task, name: str | None) -> str:
+def _checked_method(task: _Request, name: str | None) -> str:
     if name is None:
-        few = (task.pool.state != 2).sum() <= FEW
+        few = (task.candidates.state != OUT).sum() <= FEW
         name = "enumeration" if few else "branch and bound" if task.size is None else "Lagrangian"
     if name not in METHODS or (name == "Lagrangian" and task.size is None):
         raise DistributionError(
@@ -222,44 +182,44 @@ def _checked_method(task: _Task, name: str | None) -> str:
     return name
 
 
-def _enumerated(task: _Task) -> _Found:
-    margin = instance_of(task.pool).margin
-    inside, sets = best_of_all(task.pool, task.size)
-    value = 2 / task.pool.scale * task.pool.reward_of(np.flatnonzero(inside))
+def _enumerated(task: _Request) -> _Found:
+    margin = objective_of(task.candidates).margin
+    inside, sets = best_of_all(task.candidates, task.size)
+    value = 2 / task.candidates.scale * task.candidates.reward_of(np.flatnonzero(inside))
     return _Found(inside, value + 2 * margin, sets, "enumeration", "optimal")
 
 
-def _searched(task: _Task) -> _Found:
-    search = Search(task.pool, instance_of(task.pool, size=task.size), task.tolerance)
+def _searched(task: _Request) -> _Found:
+    search = BranchAndBound(task.candidates, objective_of(task.candidates, size=task.size), task.tolerance)
     search.climb()
     search.offer(task.start)
-    status = search.run(task.limits(until=task.deadline, spent=0, figures=lambda this: (this.value, this.bound)))
+    status = search.run(task.stop_rule(until=task.deadline, spent=0, figures=lambda this: (this.value, this.bound)))
     return _Found(search.chosen, search.bound, search.nodes, "branch and bound", status)
 
 
-def _priced(task: _Task) -> _Found:
+def _priced(task: _Request) -> _Found:
     size = int(task.size or 0)
-    ladder = Ladder(task.pool, task.tolerance)
+    ladder = Ladder(task.candidates, task.tolerance)
     ladder.seed([size])
     if ladder.allows(task.start):
         ladder.add(task.start)
 
-    def figures(search: Search) -> tuple[float, float]:
+    def figures(search: BranchAndBound) -> tuple[float, float]:
         return ladder.values[size], min(ladder.bounds[size], search.bound + ladder.price * size)
 
     half = task.began + (task.deadline - task.began) / 2
     method = "Lagrangian"
     try:
-        status = ladder.lower(size, task.limits(until=half, spent=0, figures=figures))
+        status = ladder.lower(size, task.stop_rule(until=half, spent=0, figures=figures))
         if status != "interrupted" and not ladder.proved(size):
             method = "branch and bound"
-            status = ladder.search(size, task.limits(until=task.deadline, spent=ladder.nodes, figures=figures))
+            status = ladder.search(size, task.stop_rule(until=task.deadline, spent=ladder.nodes, figures=figures))
     except KeyboardInterrupt:  # between two searches
         status = "interrupted"
     return _Found(ladder.sets[size], ladder.bounds[size], ladder.nodes, method, status)
 
 
-METHODS: dict[str, Callable[[_Task], _Found]] = {
+METHODS: dict[str, Callable[[_Request], _Found]] = {
     "enumeration": _enumerated,
     "branch and bound": _searched,
     "Lagrangian": _priced,
@@ -268,8 +228,10 @@ METHODS: dict[str, Callable[[_Task], _Found]] = {
 
 @cache
 def prepare() -> None:
-    """Compile (or load) every kernel on a tiny instance, so that limits do not count it."""
+    """Compile (or load) every kernel on three tests, so that limits do not count it."""
     zero, group = np.zeros(3), np.array([0, 0, -1])
-    pool = checked_pool(np.eye(3) + 0.5, zero, scale=1.0, groups=group, group_costs=zero, forced_in=(), forced_out=())
+    candidates = checked_candidates(
+        np.eye(3) + 0.5, zero, scale=1.0, groups=group, group_costs=zero, forced_in=(), forced_out=()
+    )
     for method in METHODS.values():
-        method(_Task(pool, 2, 0.0, 0.0, math.inf, math.inf, None, pool.state == 1))
+        method(_Request(candidates, 2, 0.0, 0.0, math.inf, math.inf, None, candidates.state == IN))

@@ -18,8 +18,7 @@ PAUSES = (0.002, 0.01)
 """Seconds of the first pause and of every other one, about: most who wait, wait for one turn, and trying costs time."""
 
 _chance = random.Random()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_chance.seed)  # or children would all pause alike
+os.register_at_fork(after_in_child=_chance.seed)  # or children would all pause alike
 _mine = threading.local()
 
 

@@ -2,9 +2,10 @@
 
 A forked child shares its parent's sockets. Worse, SQLite keeps what it knows of the locks on a file in the memory of
 the process: as long as a connection of the parent is open at the fork, even a new connection of the child believes to
-have the parent's locks, and takes none. Looking at the number of the process afterwards is therefore not enough: before
-a fork the idle connections are closed, and threads at work on one get a moment to finish. What is then still busy is
-never touched by the child, which is told so.
+have the parent's locks, and takes none (a reader has three, says ``/proc/locks``; one that was opened after such a fork
+has none). Looking at the number of the process afterwards is therefore not enough: before a fork the idle connections
+are closed, and threads at work on one get a moment to finish. What is then still busy is never touched by the child,
+which is told so.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from proband.errors import StudyError
 
@@ -30,9 +32,11 @@ class NothingYetError(Exception):
     """There is no store yet to connect to: no file, or no tables."""
 
 
-class _Loan(NamedTuple):
+@dataclass(eq=False)
+class _Loan(Generic[C]):
     thread: int
     era: int
+    connection: C | None = None
 
 
 class Pool(Generic[C]):
@@ -56,9 +60,8 @@ class Pool(Generic[C]):
         self._connect, self._close, self._usable, self._place = connect, close, usable, place
         self._change = threading.Condition()
         self._idle: list[C] = []
-        self._loans: dict[object, _Loan] = {}
-        self._busy: dict[int, tuple[object, C]] = {}  # by the identity of the connection: its loan, and itself
-        self._abandoned: list[C] = []
+        self._loans: list[_Loan[C]] = []
+        self._abandoned: list[_Loan[C]] = []
         self._era = 0
         self._forking = False
         _watch_forks(self)
@@ -79,40 +82,41 @@ class Pool(Generic[C]):
 
     def take(self) -> C:
         """Return a connection that nobody else uses until it is given back."""
-        loan = object()
         with self._change:
             self._change.wait_for(lambda: not self._forking)
-            self._loans[loan] = _Loan(threading.get_ident(), self._era)
+            loan = _Loan[C](threading.get_ident(), self._era)
+            self._loans.append(loan)
         try:
             connection = self._reuse()
-            if connection is None:
-                connection = self._connect()
+            loan.connection = connection = self._connect() if connection is None else connection
         except BaseException:
-            with self._change:
-                self._loans.pop(loan, None)
-                self._change.notify_all()
+            self._end(loan)
             raise
-        self._busy[id(connection)] = loan, connection
         return connection
 
     def give(self, connection: C, *, keep: bool = True) -> None:
         """Take a connection back; one that was taken before a fork is the parent's, and is left alone."""
+        loan = next((loan for loan in list(self._loans) if loan.connection is connection), None)
+        if loan is None:
+            return
         with self._change:
-            loan, _ = self._busy.pop(id(connection), (None, None))
-            if loan is None:
-                return
-            if keep and self._loans[loan].era == self._era:
+            if keep and loan.era == self._era:
                 self._idle.append(connection)
             else:
                 self._close(connection)
-            del self._loans[loan]
-            self._change.notify_all()
+            self._end(loan)
 
     def close(self) -> None:
         """Close what is idle now, and what is busy when it comes back."""
         with self._change:
             self._era += 1
             self._close_idle()
+
+    def _end(self, loan: _Loan[C]) -> None:
+        with self._change:
+            if loan in self._loans:  # else this is a child, and the loan its parent's
+                self._loans.remove(loan)
+            self._change.notify_all()
 
     def _reuse(self) -> C | None:
         with self._change:
@@ -131,9 +135,7 @@ class Pool(Generic[C]):
         me = threading.get_ident()
         self._change.acquire()
         self._forking = True
-        self._change.wait_for(
-            lambda: all(loan.thread == me for loan in self._loans.values()), timeout=SECONDS_BEFORE_FORK
-        )
+        self._change.wait_for(lambda: all(loan.thread == me for loan in self._loans), timeout=SECONDS_BEFORE_FORK)
         self._close_idle()
 
     def _after_fork(self) -> None:
@@ -146,15 +148,12 @@ class Pool(Generic[C]):
         self._forking = False
         if self._loans:
             tainted.add(self._place)
-        self._abandoned += [connection for _, connection in self._busy.values()]
-        self._busy.clear()
+        self._abandoned += self._loans  # closing a connection, or dropping it, would touch what is the parent's
         self._loans.clear()
 
 
 def _watch_forks(pool: Pool[C]) -> None:
     """Have a pool prepare for every fork, for as long as it lives."""
-    if not hasattr(os, "register_at_fork"):
-        return
     reference = weakref.ref(pool)
 
     def call(function: Callable[[Pool[C]], None]) -> None:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable
 
 from proband.errors import StoreError
+from proband.registries import Registry
 from proband.studies.stores.contract import Store
-from proband.studies.stores.memory import MemoryStore
-from proband.studies.stores.sqlite import SQLiteStore
 
 FORMS = "memory:, sqlite:///file.db, sqlite:////folder/file.db, postgresql://user@host/database"
 
@@ -31,13 +30,19 @@ class Hidden(str):
         return repr(f"{start}..." if re.search("[:@=]", self.removeprefix(start)) else str(self))
 
 
-def _memory(url: str) -> Store:
+def open_memory(url: str) -> Store:
+    """Return a new store in memory."""
+    from proband.studies.stores.memory import MemoryStore
+
     if url != "memory:":
         raise StoreError(f"{url!r} is no store in memory; write memory: and nothing else")
     return MemoryStore()
 
 
-def _sqlite(url: str) -> Store:
+def open_sqlite(url: str) -> Store:
+    """Return the store in a file."""
+    from proband.studies.stores.sqlite import SQLiteStore
+
     path = Hidden(url.removeprefix("sqlite:///"))
     if path in (url, "") or "://" in path:
         raise StoreError(
@@ -46,17 +51,20 @@ def _sqlite(url: str) -> Store:
     return SQLiteStore(path)
 
 
-def _postgresql(url: str) -> Store:
+def open_postgresql(url: str) -> Store:
+    """Return the store on a server; psycopg is imported here, and by nobody else."""
     from proband.studies.stores.postgresql import PostgreSQLStore
 
     return PostgreSQLStore(url)
 
 
-STORES: dict[str, Callable[[str], Store]] = {
-    "memory": _memory,
-    "sqlite": _sqlite,
-    "postgresql": _postgresql,
-}
+STORES: Registry[Callable[[str], Store]] = Registry(
+    "proband.stores",
+    "store",
+    StoreError,
+    {scheme: f"{__name__}:open_{scheme}" for scheme in ("memory", "sqlite", "postgresql")},
+)
+"""What opens a store, by the scheme of its URL; packages add theirs by entry points."""
 
 
 def open_store(url: str) -> Store:
@@ -67,7 +75,7 @@ def open_store(url: str) -> Store:
     url : str
         ``memory:`` for a new one in memory, ``sqlite:///relative.db``, ``sqlite:////absolute.db``, or
         ``postgresql://user@host/database``, or however else PostgreSQL's own programs take it. What follows
-        ``sqlite:///`` is the path as it is, without escapes.
+        ``sqlite:///`` is the path as it is, without escapes. Stores of other packages have schemes of their own.
 
     Examples
     --------
@@ -81,5 +89,6 @@ def open_store(url: str) -> Store:
     scheme, colon = ("postgresql", ":") if _POSTGRESQL.match(url) else url.partition(":")[:2]
     if not colon or scheme not in STORES:
         hint = "" if colon else "; for a file, write sqlite:/// before it"
-        raise StoreError(f"{url!r} is no URL of a store; it must be one of {FORMS}{hint}")
+        others = "".join(f", {other}:..." for other in STORES if other not in STORES.own)
+        raise StoreError(f"{url!r} is no URL of a store; it must be one of {FORMS}{others}{hint}")
     return STORES[scheme](url)

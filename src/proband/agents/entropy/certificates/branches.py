@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 from proband.agents.entropy.certificates.lattice import Lattice
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E
 from proband.agents.entropy.certificates.widths import Looks, log_rivals, pair_widths
-from proband.agents.entropy.costs import Flags, SetCosts
 from proband.agents.entropy.learning.scatter import Scatter
+from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray, IntArray
 
 Key = tuple[int, ...]
@@ -91,7 +91,7 @@ class Chains:
     ----------
     lattice : Lattice
     branches : Branches
-    costs : SetCosts
+    costs : Prices
     scale : float
         λ.
     looks : Looks
@@ -102,7 +102,7 @@ class Chains:
 
     lattice: Lattice
     branches: Branches
-    costs: SetCosts
+    costs: Prices
     scale: float
     looks: Looks
     log_delta: float

@@ -13,8 +13,8 @@ import numpy as np
 
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E, solve
 from proband.agents.entropy.certificates.widths import Event
-from proband.agents.entropy.costs import SetCosts
 from proband.agents.entropy.learning.scatter import Scatter
+from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 
 RIVALS = 16
@@ -49,7 +49,7 @@ class Lattice:
         chosen = [int(i) for n, i in enumerate(self.free) if number >> n & 1]
         return tuple(sorted([*self.base.tolist(), *chosen]))
 
-    def rewards(self, scatter: Scatter, costs: SetCosts, scale: float) -> FloatArray:
+    def rewards(self, scatter: Scatter, costs: Prices, scale: float) -> FloatArray:
         """Return the estimated reward of every set, less that of the base's entropy, shape (2^k,).
 
         Parameters

@@ -23,10 +23,10 @@ import numpy as np
 
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E
 from proband.agents.entropy.certificates.widths import Event
-from proband.agents.entropy.costs import Flags, SetCosts
 from proband.agents.entropy.learning.scatter import Scatter
 from proband.errors import DistributionError
 from proband.planners.subset import improve, solve_subset
+from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray
 
 PLANES = 4
@@ -42,14 +42,14 @@ class Rivals:
     ----------
     scatter : Scatter
         Of rounds that measured all of them.
-    costs : SetCosts
+    costs : Prices
     scale : float
         λ.
     inside, possible : Flags of shape (d,)
         Tests certainly in the best set, and possibly in it.
     """
 
-    def __init__(self, scatter: Scatter, costs: SetCosts, scale: float, inside: Flags, possible: Flags) -> None:
+    def __init__(self, scatter: Scatter, costs: Prices, scale: float, inside: Flags, possible: Flags) -> None:
         part = scatter.restrict(np.flatnonzero(possible).tolist())
         varying = part.matrix.diagonal() > 0
         self.tests = part.sites[varying]

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.agents.entropy.certificates.widths import Looks, log_chi_square_above, log_chi_square_below
-from proband.agents.entropy.costs import Flags, SetCosts
 from proband.agents.entropy.learning.scatter import Scatter
+from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray
 
 LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
@@ -34,7 +34,7 @@ class Rules:
 
     Attributes
     ----------
-    costs : SetCosts
+    costs : Prices
     scale : float
         λ.
     looks : Looks
@@ -42,7 +42,7 @@ class Rules:
         Logarithm of the failure probability that the rules may use up, for all tests and looks together.
     """
 
-    costs: SetCosts
+    costs: Prices
     scale: float
     looks: Looks
     log_delta: float

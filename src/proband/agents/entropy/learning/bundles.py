@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E
-from proband.agents.entropy.costs import SetCosts
+from proband.prices import Prices
 from proband.vocabulary import FloatArray
 
 
@@ -38,13 +38,13 @@ class Bundle:
 
 
 def closed_bundles(
-    costs: SetCosts, scale: float, inside: list[int], others: list[int], squares: FloatArray, degrees: float
+    costs: Prices, scale: float, inside: list[int], others: list[int], squares: FloatArray, degrees: float
 ) -> dict[int, Bundle]:
     """Return the bundle of each test whose group is closed and holds another test that is still measured.
 
     Parameters
     ----------
-    costs : SetCosts
+    costs : Prices
     scale : float
         λ.
     inside, others : list of int
@@ -65,7 +65,7 @@ def closed_bundles(
     return bundles
 
 
-def _grown(costs: SetCosts, scale: float, others: list[int], variances: FloatArray, n: int, peers: list[int]) -> Bundle:
+def _grown(costs: Prices, scale: float, others: list[int], variances: FloatArray, n: int, peers: list[int]) -> Bundle:
     bundle, gain, given, left = [n], 0.0, variances, list(peers)
     gain = _worth(scale, variances[n, n]) - costs.of([others[n]])
     while left:

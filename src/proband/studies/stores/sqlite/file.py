@@ -42,16 +42,7 @@ class Connection(sqlite3.Connection):
 
 
 class DatabaseFile:
-    """The file of a store.
-
-    Parameters
-    ----------
-    path : str
-    deadline : float
-        How many seconds to go on trying while others hold the file.
-    turn : callable
-        Gives a turn, within which alone anything is written.
-    """
+    """The file of a store; within a turn alone anything is written, and others are waited for until a deadline."""
 
     def __init__(self, path: str, deadline: float, turn: Callable[[], AbstractContextManager[object]]) -> None:
         self.path, self.deadline, self._turn = path, deadline, turn
@@ -86,7 +77,7 @@ class DatabaseFile:
                 self.sync(connection)
         finally:
             connection.close()
-        _sync_folder(os.path.dirname(self.path))
+        _sync(os.path.dirname(self.path))  # the name of a new file becomes as durable as its content
 
     def usable(self, connection: Connection) -> bool:
         """Whether the file is still the one that was opened, not removed and not replaced by a copy meanwhile."""
@@ -199,7 +190,7 @@ def _size(path: str) -> int:
 
 def _sync(path: str) -> None:
     """Have the disk keep the content of a file, whoever wrote it."""
-    file = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
+    file = os.open(path, os.O_RDONLY)
     try:
         if sys.platform == "darwin":
             import fcntl
@@ -209,9 +200,3 @@ def _sync(path: str) -> None:
             os.fsync(file)
     finally:
         os.close(file)
-
-
-def _sync_folder(path: str) -> None:
-    """Make the name of a new file as durable as its content."""
-    if os.name != "nt":
-        _sync(path)

@@ -11,6 +11,7 @@ one must wait for it meanwhile.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import struct
@@ -21,25 +22,13 @@ from contextlib import contextmanager, suppress
 from proband.errors import StoreBusyError, StoreError
 from proband.studies.stores.patience import Patience
 
-if sys.platform == "win32":
-    import msvcrt
 
-    def _try(file: int) -> bool:
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try(file: int) -> bool:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            return False
-        return True
+def _try(file: int) -> bool:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 def _holder(file: int) -> str:
@@ -56,15 +45,7 @@ _next: dict[tuple[int, str], Turn] = {}
 
 
 class Turn:
-    """One turn, from when others let it begin until it ends.
-
-    Parameters
-    ----------
-    path : str
-        Of the lock file.
-    like : str
-        Of a file whose rights a new lock file gets.
-    """
+    """One turn at a lock file, which gets the rights of another one; from when others let it begin until it ends."""
 
     def __init__(self, path: str, like: str) -> None:
         self._path, self._like = path, like
@@ -119,14 +100,7 @@ class Turn:
 
 
 class Turns:
-    """Turns at a file.
-
-    Parameters
-    ----------
-    path : str
-        Of the file, which others may share; the lock file is called like it, with ``-lock`` added, and made with the
-        same rights when it is first needed.
-    """
+    """Turns at a file: the lock file is called like it, with ``-lock`` added, and made when it is first needed."""
 
     def __init__(self, path: str) -> None:
         self._beside = os.path.realpath(path)

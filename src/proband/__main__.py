@@ -1,0 +1,5 @@
+"""``python -m proband``: the command line."""
+
+from proband.cli import main
+
+main()

@@ -1,0 +1,7 @@
+"""Planning with one score: losses on panels of polynomials, split where the best action switches."""
+
+from proband.planners.gaussian.line.problem import Line
+from proband.planners.gaussian.line.solution import LineSolution
+from proband.planners.gaussian.line.solve import Headway, solve_line
+
+__all__ = ["Headway", "Line", "LineSolution", "solve_line"]

@@ -1,0 +1,220 @@
+"""E r_C(m + s·ε) from the panels of a child C.
+
+With panels no wider than a few steps s, Gauss-Legendre quadrature of r_C times the Gaussian kernel is accurate, so wide
+panels are cut. Panels much narrower than s (they lie around switches of the action) need not be resolved by the kernel:
+the kernel is smooth on a *cluster* of neighbouring panels, and is replaced there by the polynomial through 16 points
+t_j. With ℓ_j the polynomial that is 1 at t_j and 0 at the others,
+
+    ∫ r_C(t) κ(t − m) dt ≈ Σ_j κ(t_j − m) ω_j,        ω_j = ∫ r_C(t) ℓ_j(t) dt,
+
+and ω is found once for all m. For a cluster of one panel this is the quadrature itself. Where s is so small that
+cutting would make too many clusters, the panels within reach of m are integrated on the spot.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from proband.compiling import SUMMING, inner
+from proband.planners.gaussian.line.basis_kernel import CARDINAL, NODES, WEIGHTS, N, at, at_places, resample, series
+from proband.planners.gaussian.line.exponential_kernel import exponential
+from proband.planners.gaussian.line.tables import MOST_CLUSTERS, Edges, Panels
+from proband.vocabulary import FloatArray
+
+NORMALISATION = 1 / math.sqrt(2 * math.pi)
+HERMITE_NODES, HERMITE_WEIGHTS = np.polynomial.hermite_e.hermegauss(N)
+HERMITE_WEIGHTS = HERMITE_WEIGHTS * NORMALISATION
+
+LOCALLY, NOT_YET = -2, -1
+
+SINGLE = 1.5
+"""A part of one panel may be this much wider than a cluster: quadrature is exact to twice the degree."""
+
+
+@inner
+def panel_at(panels: Panels, first: int, end: int, m: float) -> Any:
+    """Return the panel from first to end (left out) that contains m, or −1."""
+    low, high = first, end
+    while low < high:
+        middle = (low + high) // 2
+        if panels.high[middle] < m:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and panels.low[low] <= m else -1
+
+
+@inner
+def value_at(panels: Panels, panel: int, m: float, room: FloatArray) -> Any:
+    """Return r at m inside a panel."""
+    series(panels.values[panel], room[3])
+    low, high = panels.low[panel], panels.high[panel]
+    return at(room[3], (2 * m - low - high) / (high - low))
+
+
+@inner
+def put_single(
+    values: FloatArray, low: float, high: float, step: float, points: FloatArray, weights: FloatArray
+) -> None:
+    """Make a cluster of one panel."""
+    centre, half = 0.5 * (low + high) / step, 0.5 * (high - low) / step
+    for j in range(N):
+        points[j] = centre + half * NODES[j]
+        weights[j] = NORMALISATION * half * WEIGHTS[j] * values[j]
+
+
+@inner(fastmath=SUMMING)
+def add_moments(values: FloatArray, start: float, scale: float, room: FloatArray) -> None:
+    """Add ∫ r(t) P_n(t) dt over a panel to the Legendre moments of a cluster (`room[0]`).
+
+    The panel's centre and half width, in those of the cluster, are `start` and `scale`.
+    """
+    moments, x, amount, p0, p1 = room[0], room[1], room[2], room[3], room[4]
+    for j in range(N):
+        x[j] = start + scale * NODES[j]
+        amount[j] = scale * WEIGHTS[j] * values[j]
+        p0[j] = 1.0
+        p1[j] = x[j]
+    for n in range(N):
+        total = 0.0
+        for j in range(N):
+            total += amount[j] * p0[j]
+        moments[n] += total
+        share = 1.0 / (n + 2)
+        for j in range(N):
+            new = ((2 * n + 3) * x[j] * p1[j] - (n + 1) * p0[j]) * share
+            p0[j] = p1[j]
+            p1[j] = new
+
+
+@inner(inline=True)
+def put_cluster(panels: Panels, first: int, last: int, step: float, edges: Edges, edge: int, c: int,
+                room: FloatArray) -> None:  # fmt: skip
+    """Make a cluster of the neighbouring panels from first to last (included)."""
+    low, high = panels.low[first], panels.high[last]
+    edges.low[edge, c], edges.high[edge, c] = low, high
+    points, weights = edges.points[edge, c * N : c * N + N], edges.weights[edge, c * N : c * N + N]
+    if first == last:
+        put_single(panels.values[first], low, high, step, points, weights)
+        return
+    centre, half = 0.5 * (low + high), 0.5 * (high - low)
+    for n in range(N):
+        room[0, n] = 0.0
+    for p in range(first, last + 1):
+        start = (0.5 * (panels.low[p] + panels.high[p]) - centre) / half
+        add_moments(panels.values[p], start, 0.5 * (panels.high[p] - panels.low[p]) / half, room)
+    for j in range(N):
+        weight = 0.0
+        for n in range(N):
+            weight += CARDINAL[n, j] * room[0, n]
+        points[j] = (centre + half * NODES[j]) / step
+        weights[j] = NORMALISATION * half / step * weight
+
+
+@inner(inline=True)
+def put_parts(panels: Panels, panel: int, parts: int, step: float, edges: Edges, edge: int, c: int,
+              room: FloatArray) -> None:  # fmt: skip
+    """Cut a wide panel into clusters of its own."""
+    series(panels.values[panel], room[3])
+    low, width = panels.low[panel], (panels.high[panel] - panels.low[panel]) / parts
+    for part in range(parts):
+        resample(room[3], 2.0 * part / parts - 1, 2.0 * (part + 1) / parts - 1, room, room[4])
+        a, b, at_ = low + part * width, low + (part + 1) * width, (c + part) * N
+        edges.low[edge, c + part], edges.high[edge, c + part] = a, b
+        put_single(room[4], a, b, step, edges.points[edge, at_ : at_ + N], edges.weights[edge, at_ : at_ + N])
+
+
+@inner
+def make_clusters(panels: Panels, first: int, end: int, reach: float, edges: Edges, edge: int,
+                  room: FloatArray) -> Any:  # fmt: skip
+    """Turn the panels of a child into points and weights; returns the number of clusters, or LOCALLY."""
+    step = edges.steps[edge]
+    widest = 2 * reach * step
+    if first == end:
+        return 0
+    if widest == 0.0 or panels.high[end - 1] - panels.low[first] > 0.7 * widest * MOST_CLUSTERS:
+        return LOCALLY
+    c, opened = 0, end
+    for p in range(first, end + 1):  # one more than there are, to close the last cluster
+        width = panels.high[p] - panels.low[p] if p < end else 0.0
+        if opened < p and (p == end or panels.high[p] - panels.low[opened] > widest):
+            put_cluster(panels, opened, p - 1, step, edges, edge, c, room)
+            c, opened = c + 1, end
+        parts = math.ceil(width / (SINGLE * widest))
+        if c + parts >= MOST_CLUSTERS and p < end:
+            return LOCALLY
+        if width > widest:
+            put_parts(panels, p, parts, step, edges, edge, c, room)
+            c += parts
+        elif opened == end:
+            opened = p
+    return c
+
+
+@inner(fastmath=SUMMING)
+def kernel_sum(points: FloatArray, weights: FloatArray, m: float) -> float:
+    """Return Σ_j ω_j exp(−(t_j − m)²/2)."""
+    total = 0.0
+    for j in range(len(points)):  # over whole arrays: an index that might be negative is not vectorised
+        u = points[j] - m
+        total += weights[j] * exponential(-0.5 * u * u)
+    return total
+
+
+@inner(inline=True)
+def from_clusters(edges: Edges, edge: int, window: float, means: FloatArray, out: FloatArray) -> None:
+    """Write E r_C(m + s·ε) for increasing means m from the clusters of an edge."""
+    low, high, clusters, step = edges.low[edge], edges.high[edge], edges.made[edge], edges.steps[edge]
+    points, weights = edges.points[edge], edges.weights[edge]
+    first, end = 0, 0
+    for j in range(len(means)):
+        while first < clusters and high[first] < means[j] - window * step:
+            first += 1
+        end = max(end, first)
+        while end < clusters and low[end] <= means[j] + window * step:
+            end += 1
+        out[j] = kernel_sum(points[first * N : end * N], weights[first * N : end * N], means[j] / step)
+
+
+@inner
+def locally(
+    panels: Panels, first: int, end: int, step: float, window: float, reach: float, m: float, room: FloatArray
+) -> float:
+    """Return E r_C(m + s·ε) from the panels within reach of m."""
+    panel = panel_at(panels, first, end, m)
+    if step == 0.0:
+        return value_at(panels, panel, m, room) if panel >= 0 else 0.0
+    far = window * step
+    if panel < 0 or panels.low[panel] > m - far or m + far > panels.high[panel]:
+        return from_neighbours(panels, first, end, step, far, reach, m, room)
+    series(panels.values[panel], room[3])
+    centre, half = 0.5 * (panels.low[panel] + panels.high[panel]), 0.5 * (panels.high[panel] - panels.low[panel])
+    at_places(room[3], HERMITE_NODES, (m - centre) / half, step / half, room, room[4])
+    total = 0.0
+    for k in range(N):
+        total += HERMITE_WEIGHTS[k] * room[4, k]
+    return total
+
+
+@inner
+def from_neighbours(
+    panels: Panels, first: int, end: int, step: float, far: float, reach: float, m: float, room: FloatArray
+) -> float:
+    """Return E r_C(m + s·ε) where several panels, or none, are within the distance `far` of m."""
+    total = 0.0
+    for p in range(first, end):
+        left, right = max(panels.low[p], m - far), min(panels.high[p], m + far)
+        if left >= right:
+            continue
+        series(panels.values[p], room[3])
+        parts = math.ceil((right - left) / (2 * SINGLE * reach * step))
+        centre, half = 0.5 * (panels.low[p] + panels.high[p]), 0.5 * (panels.high[p] - panels.low[p])
+        for part in range(parts):
+            a, b = left + (right - left) * part / parts, left + (right - left) * (part + 1) / parts
+            resample(room[3], (a - centre) / half, (b - centre) / half, room, room[4])
+            put_single(room[4], a, b, step, room[5], room[6])
+            total += kernel_sum(room[5], room[6], m / step)
+    return total

@@ -1,0 +1,7 @@
+"""Planning with two scores: losses on one grid after another, each twice as fine."""
+
+from proband.planners.gaussian.plane.problem import Plane
+from proband.planners.gaussian.plane.solution import PlaneSolution
+from proband.planners.gaussian.plane.solve import Refinement, solve_plane
+
+__all__ = ["Plane", "PlaneSolution", "Refinement", "solve_plane"]

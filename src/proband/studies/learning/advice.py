@@ -1,0 +1,219 @@
+"""Advice: what to do next with a subject, by name, and why.
+
+The value of an action is the reward expected from here on if it is taken and the plan followed afterwards, minus the
+costs still to be paid; its loss is by how much it falls behind the best. Sometimes the advice is not the action of the
+largest value: the first subjects are tested completely, and later ones with a small probability, so that the study
+learns; this is then said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from proband.policies import SUREST, CoinPolicy, FixedSet
+from proband.problem import Problem
+from proband.studies.learning import acting
+from proband.studies.learning.learner import PolicySpan
+from proband.studies.ledger.ledger import Ledger
+from proband.studies.ledger.subject import Situation
+from proband.vocabulary import NEVER, FloatArray, Policy
+
+if TYPE_CHECKING:  # planners bring compiled code with them
+    from proband.planners.plans import Explanation
+
+TEST, DECISION = "test", "decision"
+
+
+class Alternative(NamedTuple):
+    """A possible action: its name, "test" or "decision", what it is worth, and by how much it loses to the best."""
+
+    name: str
+    kind: str
+    value: float
+    loss: float
+
+
+Alternatives = tuple[Alternative, ...]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do next with a subject.
+
+    Attributes
+    ----------
+    subject : str
+    action : str
+        The name of a test, or of a decision.
+    kind : str
+        "test" or "decision".
+    cost : float
+        What this step costs: the price of the test now, 0 for a decision.
+    spent : float
+        What was paid so far.
+    unit : str
+    reason : str
+        Why, in a sentence.
+    alternatives : tuple of Alternative
+        Every possible action with its value, best first; empty as long as nothing was learned. For a match reward the
+        only decision listed is the best one.
+    exploring : bool
+        Whether the study learns from this step more than the subject gains.
+    policy : int
+        The position of the log whose agent advises.
+    """
+
+    subject: str
+    action: str
+    kind: str
+    cost: float
+    spent: float
+    unit: str
+    reason: str
+    alternatives: Alternatives
+    exploring: bool
+    policy: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the advice as JSON values."""
+        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {**content, "alternatives": [other._asdict() for other in self.alternatives]}
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A plan that can account for itself."""
+
+    def explain(self, state: ArrayLike) -> Explanation:
+        """Return every possible action in a state with its value."""
+        ...
+
+
+def action_for(problem: Problem, span: PolicySpan, situation: Situation) -> int:
+    """Return what to do with a subject: a test, or a decision.
+
+    A coin acts by falling below a probability or not, so that where both ways lead to the same action it need not be
+    looked at.
+    """
+    policy, state = span.policy, situation.state
+    if not situation.steady:
+        return acting.action(problem, policy, state, situation.coin, steady=False)
+    low, high = span.once(
+        "both ways", state, lambda: (acting.act(policy, state, 0.0), acting.act(policy, state, SUREST))
+    )
+    return low if low == high else acting.act(policy, state, situation.coin)
+
+
+def advise(ledger: Ledger, span: PolicySpan, situation: Situation, action: int) -> Advice:
+    """Explain an action."""
+    problem = ledger.problem
+    account, options = _account(problem, span, situation.state)
+    test = action < problem.d
+    exploring = test and not problem.tests[action].on_arrival and _explores(problem, span, situation, action)
+    return Advice(
+        subject=situation.name,
+        action=problem.action_name(action),
+        kind=TEST if test else DECISION,
+        cost=ledger.price(situation.state, action) if test else 0.0,
+        spent=situation.spent,
+        unit=problem.unit,
+        reason=_reason(problem, span.policy, situation, action, account, options, exploring=exploring),
+        alternatives=options,
+        exploring=exploring,
+        policy=situation.policy,
+    )
+
+
+def _account(problem: Problem, span: PolicySpan, state: FloatArray) -> tuple[Explanation | None, Alternatives]:
+    """Return what the plan says of a state."""
+
+    def explained() -> tuple[Explanation | None, Alternatives]:
+        plan = acting.plan_of(span.policy)
+        account = plan.explain(state) if isinstance(plan, Explains) else None
+        return account, _alternatives(problem, account)
+
+    return span.once("account", state, explained)
+
+
+def _alternatives(problem: Problem, account: Explanation | None) -> Alternatives:
+    if account is None:
+        return ()
+    return tuple(
+        Alternative(
+            problem.action_name(other.action), TEST if other.action < problem.d else DECISION, other.value, other.loss
+        )
+        for other in account.alternatives
+    )
+
+
+def _explores(problem: Problem, span: PolicySpan, situation: Situation, action: int) -> bool:
+    """Return whether a test is run to learn: the first subjects' tests, or a coin that fell where the plan stops."""
+    policy = span.policy
+    if isinstance(policy, FixedSet):
+        return runs_everything(policy) and not span.for_ever
+    if not isinstance(policy, CoinPolicy) or not situation.steady:
+        return False
+    return span.once("without coin", situation.state, lambda: acting.act(policy, situation.state, NEVER)) >= problem.d
+
+
+def runs_everything(policy: FixedSet) -> bool:
+    """Return whether a set is that of all tests that can be run."""
+    return set(policy.order) == set(policy.problem.operable.tolist())
+
+
+def _reason(
+    problem: Problem,
+    policy: Policy,
+    situation: Situation,
+    action: int,
+    account: Explanation | None,
+    options: Alternatives,
+    *,
+    exploring: bool,
+) -> str:
+    if action < problem.d and problem.tests[action].on_arrival:
+        return "It is known on arrival and costs nothing: tell it first."
+    if isinstance(policy, FixedSet):
+        return _fixed(problem, policy, action)
+    if exploring:
+        return _completing(problem, policy, situation)
+    if account is not None and account.probability <= 0:
+        return "No subject like this one was foreseen; this is the decision for the most similar ones."
+    return _comparison(problem, action, options)
+
+
+def _fixed(problem: Problem, policy: FixedSet, action: int) -> str:
+    if action >= problem.d:
+        return "All its tests were run; this is the best decision for what they showed."
+    which = "Every test is run" if runs_everything(policy) else "The same tests are run"
+    return f"{which} on this subject, whatever they show."
+
+
+def _completing(problem: Problem, policy: Policy, situation: Situation) -> str:
+    leaf, stop = acting.walk(problem, policy, situation.state, NEVER)
+    share = float(policy.completion(leaf[None])[0]) if isinstance(policy, CoinPolicy) else np.nan
+    return (
+        f"The plan would decide {problem.action_name(stop)!r} here. To go on learning, {100 * share:.2g} % of such "
+        "subjects are tested completely, and this is one of them."
+    )
+
+
+def _comparison(problem: Problem, action: int, options: Alternatives) -> str:
+    chosen = (problem.action_name(action), TEST if action < problem.d else DECISION)
+    own = next((other for other in options if (other.name, other.kind) == chosen), None)
+    unit = f" {problem.unit}" if problem.unit else ""
+    if own is None:
+        return "The policy says so."
+    text = f"{own.value:.4g}{unit} are expected from here on."
+    rest = [other for other in options if other is not own]
+    rival = next((other for other in rest if (other.kind == TEST) != (action < problem.d)), None)
+    if own.loss > 0:
+        return f"{text} Another plan is being tried; {options[0].name!r} would be worth {options[0].value:.4g}{unit}."
+    if rival is None:
+        return text
+    other = f"deciding {rival.name!r} now" if rival.kind == DECISION else f"running {rival.name!r} first"
+    return f"{text} The best alternative of the other kind, {other}, would lose {rival.loss:.4g}{unit}."

@@ -1,0 +1,146 @@
+"""An agent that follows a log: agent_at(p), its policies, and how it gets from p to q.
+
+agent_at(p) is a new agent that was taught the parts of the ledger at p (:meth:`Ledger.parts`).
+An agent's policies do not depend on the pieces in which subjects are learned as long as no piece crosses a commitment
+(:func:`proband.testing.check_agent`), so pieces end where commitments do, and advancing from p to q teaches only what
+is new. Two kinds of rows are no coming subjects, and their pieces matter. Imports are learned whole. Where finished
+subjects show unavailable tests, a piece ends after the last one of them: new subjects never do, so this place moves
+only when a truth comes in, and then the agent begins anew.
+
+A policy changes only where a commitment ends or an event forces it, so one policy serves an interval of positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proband.studies.ledger.ledger import Ledger, Part
+from proband.vocabulary import FloatArray, Policy, Records
+
+if TYPE_CHECKING:  # agents bring the planners with them
+    from proband.agents import Agent
+
+MakeAgent = Callable[[], "Agent"]
+T = TypeVar("T")
+
+MOST_NOTES = 10_000
+"""Notes that are kept with a policy."""
+
+
+@dataclass(frozen=True)
+class PolicySpan:
+    """The policy of agent_at(p), and the span of positions that it serves.
+
+    Attributes
+    ----------
+    position : int
+        Up to where the agent has learned.
+    since : int
+        agent_at has this very policy at every position from here to `position`.
+    policy : Policy
+    commitment : int
+        For how many more subjects it cannot change.
+    plans : int
+        How many policies were made on the way here from the position before.
+    notes : dict
+        What was worked out about states, for those who ask again.
+    """
+
+    position: int
+    since: int
+    policy: Policy
+    commitment: int
+    plans: int
+    notes: dict[tuple[str, bytes], Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def for_ever(self) -> bool:
+        """Whether it never changes again."""
+        from proband.agents.agent import FOREVER
+
+        return self.commitment >= FOREVER
+
+    def once(self, what: str, state: FloatArray, work: Callable[[], T]) -> T:
+        """Work something out about the policy in a state (d,), unless it was noted: the same states come again."""
+        key = what, state.tobytes()
+        try:
+            noted: T = self.notes[key]
+        except KeyError:
+            if len(self.notes) >= MOST_NOTES:
+                self.notes.clear()
+            noted = self.notes[key] = work()
+        return noted
+
+    def serves(self, ledger: Ledger, position: int) -> bool:
+        """Return whether agent_at(position) has this policy, as far as is known without asking it."""
+        if position <= self.position:
+            return self.since <= position
+        unforced = not ledger.forced(self.position, position)
+        return unforced and ledger.decided_since(self.position, position) < self.commitment
+
+    def due(self, ledger: Ledger) -> bool:
+        """Return whether the end of the log may have another policy."""
+        return not self.serves(ledger, ledger.position)
+
+
+class Advance(NamedTuple):
+    """What takes an agent from one position to another."""
+
+    position: int
+    forced: int
+    anew: bool
+    parts: list[Part]
+
+
+class Learner:
+    """An agent, which is made anew where it must be, and how far it has learned."""
+
+    def __init__(self, make: MakeAgent, unavailable: NDArray[np.bool_]) -> None:
+        self._make = make
+        self._unavailable = unavailable
+        self.agent = make()
+        self.position = 0
+        self._since = 0
+        self._policy = self.agent.policy()
+
+    def way_to(self, ledger: Ledger, upto: int) -> Advance:
+        """Return what this agent has to learn to get to a position; quick, and all that it needs of the ledger."""
+        anew = upto < self.position or ledger.outdated(self.position, upto)
+        parts = ledger.parts(0 if anew else self.position, upto)
+        return Advance(upto, ledger.last_forcing(upto), anew, parts)
+
+    def learn(self, advance: Advance, go_on: Callable[[], None] = lambda: None) -> PolicySpan:
+        """Learn them, and return the policy at their position; `go_on` is called after each piece, and may raise."""
+        if advance.anew:
+            self.agent = self._make()
+            self._policy, self._since = self.agent.policy(), 0
+        plans = 0
+        for part in advance.parts:
+            for records, number in self._pieces(part):
+                self.agent.learn(records)
+                if self.agent.policy() is not self._policy:
+                    self._policy, self._since = self.agent.policy(), number
+                    plans += 1
+                go_on()
+        self.position = advance.position
+        since = max(self._since, advance.forced)
+        return PolicySpan(self.position, since, self._policy, self.agent.commitment, plans)
+
+    def _pieces(self, part: Part) -> Iterator[tuple[Records, int]]:
+        """Yield the pieces in which a part is learned, and the event at which each ends."""
+        n = len(part.numbers)
+        if part.whole:
+            yield Records(part.outcomes, part.counts, part.chances), int(part.numbers[-1])
+            return
+        shown = np.flatnonzero((~np.isnan(part.outcomes[:, self._unavailable])).any(axis=1))
+        history, start = (int(shown[-1]) + 1 if len(shown) else 0), 0
+        while start < n:
+            stop = min(start + self.agent.commitment, history if start < history else n)
+            piece = slice(start, stop)
+            yield Records(part.outcomes[piece], part.counts[piece], part.chances[piece]), int(part.numbers[stop - 1])
+            start = stop

@@ -1,0 +1,199 @@
+"""What a study can tell: its subjects, a summary, tables, what was learned, and the log itself.
+
+These are methods of :class:`proband.studies.Study`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
+
+from proband.errors import StudyError, TamperedError
+from proband.studies.events.created import make_agent
+from proband.studies.exchange import exports
+from proband.studies.exchange.exports import Verified
+from proband.studies.exchange.spreadsheets import Rows, table_of, write_rows
+from proband.studies.learning import acting
+from proband.studies.learning import replay as replaying
+from proband.studies.learning.replay import Replayed
+from proband.studies.ledger.chain import Event, unseal
+from proband.studies.ledger.ledger import OPEN, Observation
+from proband.studies.ledger.subject import Subject, subject_of
+from proband.studies.log.audit import Audit
+from proband.studies.log.fold import read_entries
+from proband.studies.station import Station
+from proband.studies.stores.contract import Entry
+from proband.studies.summary import Summary, summarise
+from proband.vocabulary import Policy, Records
+
+if TYPE_CHECKING:
+    from proband.policies import Tree
+    from proband.studies.drift import DriftReport
+
+
+@runtime_checkable
+class DrawsTree(Protocol):
+    """A plan that can be drawn as a decision tree."""
+
+    def tree(self, *, depth: int | None = None) -> Tree:
+        """Return the tree."""
+        ...
+
+
+def policy(study: Station) -> Policy:
+    """Return the policy that a newcomer would get."""
+    study._journal.check_open()
+    return study._replanner.current().policy
+
+
+def tree(study: Station, *, depth: int | None = None) -> Tree:
+    """Return what was learned as a decision tree: the plan of the present policy, without its exploration."""
+    study._journal.check_open()
+    plan = acting.plan_of(study._replanner.current().policy)
+    if not isinstance(plan, DrawsTree):
+        raise StudyError(
+            f"study {study._journal.study!r} has no plan yet: its first subjects are tested alike, to learn from "
+            "them; go on until the agent has planned"
+        )
+    return plan.tree(depth=depth)
+
+
+def subject(study: Station, name: str) -> Subject:
+    """Return a subject by its name."""
+    study._journal.refresh()
+    return study._journal.subject(name)
+
+
+def subjects(study: Station, *, open: bool | None = None) -> list[Subject]:
+    """Return the subjects in order of arrival: all, the open ones, or those that are not."""
+    study._journal.refresh()
+    with study._journal.lock:
+        ledger = study._journal.ledger
+        rows = list(ledger.open) if open else range(len(ledger.columns))
+        return [subject_of(ledger, i) for i in rows if open is None or (ledger.status(i) == OPEN) == open]
+
+
+def summary(study: Station, *, exploration: bool = True, drift: bool = True) -> Summary:
+    """Return the study at a glance.
+
+    Parameters
+    ----------
+    exploration, drift : bool
+        Whether to say what is still to be explored and what the agent states, which needs a plan, and to check for
+        drift, which looks at every outcome; both may take a while in a long study.
+    """
+    study._journal.refresh()
+    span = study._replanner.current() if exploration else None
+    statement = study._replanner.statement() if exploration else None
+    drifted = look_for_drift(study) if drift else None
+    with study._journal.lock:
+        return summarise(
+            study._journal.ledger,
+            study._journal.leases,
+            span=span,
+            statement=statement,
+            drift=drifted,
+            trouble=study._replanner.trouble,
+        )
+
+
+def look_for_drift(study: Station, *, alpha: float = 0.01) -> DriftReport:
+    """Check whether the outcomes since the last restart still follow one law (:mod:`proband.studies.drift`).
+
+    Parameters
+    ----------
+    alpha : float
+        The false-alarm rate, from one restart to the next; outcomes count as they now stand, corrections included.
+    """
+    from proband.studies.drift import drift  # brings compiled code with it
+
+    return drift(study._journal.ledger.problem, observations(study), alpha=alpha)
+
+
+def records(study: Station) -> Records:
+    """Return what is known of the finished subjects, voided ones left out, in the order of their decisions."""
+    study._journal.refresh()
+    with study._journal.lock:
+        columns = study._journal.ledger.columns
+        done = np.array([i for i in study._journal.ledger.order if not columns.voided[i]], dtype=np.int64)
+        return Records(columns.rows[done], None, columns.chance[done])
+
+
+def table(study: Station) -> Rows:
+    """Return one dictionary for each subject, in order of arrival: outcomes by test, and what became of it."""
+    study._journal.refresh()
+    with study._journal.lock:
+        return table_of(study._journal.ledger)
+
+
+def write_table(study: Station, path: str | os.PathLike[str]) -> None:
+    """Write the table of subjects (.csv or .parquet)."""
+    write_rows(path, table(study))
+
+
+def observations(study: Station) -> list[Observation]:
+    """Return every outcome since the last restart with what was known of its subject before, in order."""
+    study._journal.refresh()
+    with study._journal.lock:
+        return list(study._journal.ledger.observations())
+
+
+def events(study: Station, after: int = 0) -> Iterator[Event]:
+    """Yield the events after a position, from the store."""
+    study._journal.check_open()
+    yield from map(unseal, _entries(study, after))
+
+
+def verify(
+    study: Station, *, length: int | None = None, hash: str | None = None, export: str | os.PathLike[str] | None = None
+) -> Verified:
+    """Prove that no entry was altered, reordered or dropped; raise :class:`TamperedError` at the first that was.
+
+    The log is folded anew, and the snapshot in the store and what this process has of the study must be what it
+    says; a snapshot that is not is made anew, and the error says so.
+
+    Parameters
+    ----------
+    length, hash : int and str, optional
+        What an earlier look returned: then the end of the log is vouched for, too. The hash alone will do.
+    export : path, optional
+        An earlier export: then every entry is compared with it.
+    """
+    audit = _audit(study)
+    found = exports.verify(_entries(study), length=length, hash=hash, each=audit.fold)
+    if export is not None:
+        kept = exports.verify_export(export)
+        number = exports.differs_from(_entries(study), exports.read_export(export)[1])
+        if number is not None or kept.length > found.length:
+            raise TamperedError(
+                f"entry {number or found.length + 1} is not the one of {export}; it was altered or dropped since; "
+                "import the export into another store and compare"
+            )
+    audit.settle()
+    return found
+
+
+def replay(study: Station) -> Replayed:
+    """Work out again, from the log alone, everything that was advised; what is held is checked as by `verify`."""
+    audit, ledger = _audit(study), study._journal.ledger
+    found = replaying.replay(_entries(study), lambda: make_agent(ledger.problem, ledger.creation), watch=audit.compare)
+    audit.settle()
+    return found
+
+
+def export(study: Station, path: str | os.PathLike[str]) -> Verified:
+    """Write the whole log as JSON lines, lossless (:mod:`proband.studies.exports.exports`)."""
+    study._journal.check_open()
+    return exports.export_study(study._journal.store, study._journal.study, path)
+
+
+def _entries(study: Station, after: int = 0) -> Iterator[Entry]:
+    return read_entries(study._journal.store, study._journal.study, after=after)
+
+
+def _audit(study: Station) -> Audit:
+    study._journal.check_open()
+    return Audit(study._journal.store, study._journal.study, study._journal.ledger, study._journal.lock)

@@ -1,0 +1,124 @@
+"""Everything that is compiled, compiled ahead: for images, fleets, and whoever does not like to wait later.
+
+Each part does, on the smallest of examples, what its users will do first. What is on disk already is loaded, so that a
+second time there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from proband.agents import agents_for
+from proband.errors import UnknownNameError
+from proband.estimators import ESTIMATORS
+from proband.experiments import EXPERIMENTS, play
+from proband.instances import INSTANCES, paper_entropy_example
+from proband.planners import evaluate, plan
+from proband.planners.subset import sizes
+from proband.policies import test_everything
+from proband.studies import Study
+from proband.vocabulary import Records
+
+__all__ = ["PARTS", "Warmed", "warm"]
+
+
+@dataclass(frozen=True)
+class Warmed:
+    """What came of a part: how many kernels had to be compiled, and the seconds that all of it took."""
+
+    part: str
+    compiled: int
+    seconds: float
+
+
+def _planned(name: str, *, method: str | None = None, max_tests: int | None = None) -> None:
+    example = INSTANCES[name]()
+    best = plan(example.problem, example.distribution, method=method, max_tests=max_tests)
+    best.explain(example.problem.state())
+    evaluate(example.problem, example.distribution, test_everything(example.problem, example.distribution))
+
+
+def _dense() -> None:
+    for method in ("dense", "myopic", "lookahead", "gain"):
+        _planned("bolts", method=method)
+
+
+def _sparse() -> None:
+    _planned("bolts", method="sparse")
+    _planned("bolts", max_tests=2)
+
+
+def _sets() -> None:
+    _planned("paper-entropy")
+    sizes(paper_entropy_example().distribution.covariance, sizes=[1, 2])
+
+
+def _estimators() -> None:
+    example = INSTANCES["bolts"]()
+    for build in ESTIMATORS.values():
+        estimator = build(example.problem)
+        estimator.update(_records("bolts"))
+        estimator.distribution()
+
+
+def _agents() -> None:
+    for name in ("bolts", "bolts-measured", "paper-entropy"):
+        problem = INSTANCES[name]().problem
+        for agent in set(agents_for(problem)) - {"clairvoyant"}:  # who must be told the truth
+            with Study.create(
+                problem, name=agent, store="memory:", agent=agent, horizon=1000, condition_number=10.0, replan="now"
+            ) as study:
+                study.learn_from(_records(name))
+                study.ask(study.arrive())
+
+
+def _experiments() -> None:
+    for name in ("easy", "gaussian-etc", "paper-entropy"):
+        experiment = EXPERIMENTS[name].changed(horizon=256, replications=1)
+        for cell in experiment.cells(seed=0):
+            play(experiment, cell)
+
+
+def _records(name: str, subjects: int = 200) -> Records:
+    """Return subjects of whom some were not tested completely."""
+    rng, example = np.random.default_rng(0), INSTANCES[name]()
+    rows = np.asarray(example.sample(rng, subjects), dtype=np.float64)
+    rows[::3, -1] = np.nan
+    return Records(rows)
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "dense": _dense,
+    "sparse": _sparse,
+    "one-score": lambda: _planned("bolts-measured"),
+    "two-scores": lambda: _planned("shafts"),
+    "sets": _sets,
+    "estimators": _estimators,
+    "agents": _agents,
+    "experiments": _experiments,
+}
+"""What is compiled together, by name."""
+
+
+def warm(part: str) -> Warmed:
+    """Compile a part of :data:`PARTS`, or load it where that was done before."""
+    if part not in PARTS:
+        raise UnknownNameError(f"part {part!r} does not exist; choose one of {', '.join(PARTS)}")
+    from proband import compiling
+
+    start, before = time.perf_counter(), compiling.compiled()
+    logger = logging.getLogger(compiling.__name__)
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # whoever asks for it need not be told
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            PARTS[part]()
+    finally:
+        logger.setLevel(level)
+    return Warmed(part, compiling.compiled() - before, time.perf_counter() - start)
