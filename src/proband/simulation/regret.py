@@ -11,14 +11,14 @@ from collections.abc import Callable
 import numpy as np
 
 from proband.agents import Agent
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.problem import Problem
 from proband.simulation.kinds import TREATMENTS
 from proband.simulation.trajectory import Trajectory, checkpoints
 from proband.vocabulary import FloatArray, IntArray
 
 
-def draw_stream(problem: Problem, law: Law, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
+def draw_stream(problem: Problem, law: Distribution, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
     """Draw n subjects, as :func:`simulate` takes them; more subjects begin with the same ones.
 
     Examples
@@ -33,7 +33,7 @@ def draw_stream(problem: Problem, law: Law, rng: np.random.Generator, n: int) ->
 
 def simulate(
     problem: Problem,
-    distribution: Law,
+    distribution: Distribution,
     agent: Agent,
     stream: IntArray | FloatArray,
     *,
