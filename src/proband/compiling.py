@@ -85,7 +85,8 @@ class _Kept(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return cast(Any, super()).load_overload(sig, target_context)
-        except (ImportError, AttributeError):
+        except (ImportError, AttributeError):  # numba reads the index before it looks whether it is out of date
+            cast(Any, self).flush()
             return None
 
 
