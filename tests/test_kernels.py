@@ -9,6 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import proband
 
 SOURCE = Path(proband.__file__).parent
@@ -104,6 +107,23 @@ def test_who_waits_for_a_compiler_is_told_so_once_on_a_machine(tmp_path: Path) -
 def test_logging_silences_it(tmp_path: Path) -> None:
     quiet = "import logging; logging.getLogger('proband').setLevel(logging.ERROR)\n"
     assert run(tmp_path, quiet) == ("50\n", "")
+
+
+def test_what_names_modules_that_were_moved_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of a kernel say nothing of the modules that it calls, which may have moved since it was compiled."""
+    from numba.core.caching import FunctionCache
+
+    from proband.compiling import kernel
+
+    def fail(*_: object) -> None:
+        raise ModuleNotFoundError("No module named 'proband.moved'")
+
+    monkeypatch.setattr(FunctionCache, "load_overload", fail)
+    assert kernel(module_length)(np.arange(3.0)) == 3
+
+
+def module_length(values: np.ndarray) -> int:
+    return len(values)
 
 
 def test_every_subject_is_a_place_of_kernels() -> None:

@@ -36,6 +36,14 @@ def test_help_loads_no_command(tmp_path: Path, arguments: tuple[str, ...]) -> No
     assert found.isdisjoint({*HEAVY, "numpy", "scipy"})
 
 
+def test_answers_from_what_is_known_load_no_compiler(tmp_path: Path) -> None:
+    loaded(PROGRAM, "plan", "bolts", "--out", "policy.json", folder=tmp_path)
+    loaded(PROGRAM, "study", "create", "bolts", "--name", "bolts", folder=tmp_path)
+    loaded(PROGRAM, "study", "arrive", "bolts", "--subject", "bolt 17", folder=tmp_path)
+    for arguments in (("next", "policy.json"), ("study", "list"), ("study", "ask", "bolts", "bolt 17")):
+        assert loaded(PROGRAM, *arguments, folder=tmp_path).isdisjoint({*HEAVY, "scipy"}), arguments
+
+
 def test_lazy_names_are_no_modules() -> None:
     """Importing a submodule would put it in the place of what is meant."""
     code = """

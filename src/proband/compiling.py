@@ -34,6 +34,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import event
+from numba.core.caching import FunctionCache
 from numba.extending import intrinsic
 
 __all__ = [
@@ -78,11 +79,30 @@ SUBJECTS = {
 """What the kernels below a module or package are for, and how long they take to compile (``make bench-start``)."""
 
 
-def _options(wrapped: bool, fastmath: frozenset[str], inline: bool) -> dict[str, Any]:
-    options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
+class _Kept(FunctionCache):
+    """What was compiled, on disk; what names modules that were moved since is compiled again."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return cast(Any, super()).load_overload(sig, target_context)
+        except (ImportError, AttributeError):  # numba reads the index before it looks whether it is out of date
+            cast(Any, self).flush()
+            return None
+
+
+def _decorator(wrapped: bool, fastmath: frozenset[str], inline: bool) -> Callable[[Any], Any]:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
     options["inline"] = "always" if inline else "never"
-    # Without wrappers for Python and for C, a third less is to be compiled; but a call from Python is a segfault.
-    return options if wrapped else {**options, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    if not wrapped:
+        # Without wrappers for Python and for C, a third less is to be compiled; but a call from Python is a segfault.
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+    def decorate(function: Any) -> Any:
+        made: Any = numba.njit(**options)(function)
+        made._cache = cast(Any, _Kept)(function)  # as the option cache=True does, but for the class
+        return made
+
+    return decorate
 
 
 @overload
@@ -99,7 +119,7 @@ def kernel(function: Any = None, /, *, fastmath: frozenset[str] = frozenset(), i
     inline : bool, optional
         Into the source of its callers; seldom useful, as LLVM does it by itself.
     """
-    decorate = numba.njit(**_options(True, fastmath, inline))
+    decorate = _decorator(True, fastmath, inline)
     return decorate if function is None else decorate(function)
 
 
@@ -109,7 +129,7 @@ def inner(function: Callable[P, R], /) -> Callable[P, R]: ...
 def inner(*, fastmath: frozenset[str] = ..., inline: bool = ...) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def inner(function: Any = None, /, *, fastmath: frozenset[str] = frozenset(), inline: bool = False) -> Any:
     """Like `kernel`, for a function that only kernels call: quicker to compile; Python dies when it calls it."""
-    decorate = numba.njit(**_options(False, fastmath, inline))
+    decorate = _decorator(False, fastmath, inline)
     return decorate if function is None else decorate(function)
 
 

@@ -41,6 +41,7 @@ def _planned(name: str, *, method: str | None = None, max_tests: int | None = No
     example = INSTANCES[name]()
     best = plan(example.problem, example.distribution, method=method, max_tests=max_tests)
     best.explain(example.problem.state())
+    evaluate(example.problem, example.distribution, best)
     evaluate(example.problem, example.distribution, test_everything(example.problem, example.distribution))
 
 

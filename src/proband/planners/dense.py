@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Discrete, totals
 from proband.errors import StateError, TooLargeError
-from proband.planners import dense_kernel
 from proband.planners.discrete_plan import DiscretePlan
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
@@ -93,6 +93,8 @@ class DensePlan(DiscretePlan):
         return Episodes(states, meaning_of_codes(self, self.layout, states, codes), costs, tests)
 
     def _walk(self, rows: FloatArray) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+        from proband.planners import dense_kernel
+
         layout = self.layout
         arrays = (layout.offset, layout.k, layout.prices, layout.peers)
         outcomes = np.ascontiguousarray(rows[:, layout.tests], dtype=np.int64)
@@ -251,6 +253,8 @@ def _room(layout: Layout, columns: int, laws: int) -> tuple[FloatArray, Actions]
 
 
 def _fill(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray, solution: Solution) -> None:
+    from proband.planners import dense_kernel
+
     values, actions, columns = solution.values, solution.actions, payoff.shape[1]
     maximum = layout.problem.reward.pooling is Pooling.MAXIMUM
     n = layout.level_sizes[layout.m]
@@ -266,8 +270,10 @@ def _fill(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArr
         dense_kernel.solve_sets(layout.order[1:], *fixed, 0, mass, stakes, 0, mass, stakes)
 
 
-def _solve_by_level(layout: Layout, fixed: tuple[object, ...], mass: FloatArray, stakes: FloatArray) -> None:
+def _solve_by_level(layout: Layout, fixed: tuple[Any, ...], mass: FloatArray, stakes: FloatArray) -> None:
     """Solve one level after another, masses and stakes of two levels taking turns in two buffers."""
+    from proband.planners import dense_kernel
+
     columns, sizes = len(stakes), layout.level_sizes[-2::-1]
     buffers = [np.empty((1 + columns) * max(sizes[parity::2], default=0)) for parity in (0, 1)]
     start, cores = 0, os.cpu_count() or 1
@@ -278,7 +284,9 @@ def _solve_by_level(layout: Layout, fixed: tuple[object, ...], mass: FloatArray,
             own_mass, own_stakes = buffer[:n], buffer[n : (1 + columns) * n].reshape(columns, n)
             sets = layout.order[layout.level_bounds[level] : layout.level_bounds[level + 1]]
             arguments = (*fixed, child_start, mass, stakes, start, own_mass, own_stakes)
-            shares = [partial(dense_kernel.solve_sets, sets[core::cores], *arguments) for core in range(cores)]
+            # Contiguous, as with one call: for strided sets all of it would be compiled once more.
+            parts = [np.ascontiguousarray(sets[core::cores]) for core in range(cores)]
+            shares = [partial(dense_kernel.solve_sets, part, *arguments) for part in parts]
             for share in [threads.submit(share) for share in shares]:
                 share.result()
             mass, stakes = own_mass, own_stakes

@@ -14,21 +14,25 @@ outcomes, where the position of a child is the position of the parent with one b
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
+
+from proband.compiling import inner, kernel
+from proband.vocabulary import FloatArray, IntArray
 
 SHORT_ROW = 32
 SMALL_BLOCK = 256
 
 
-@njit(cache=True, nogil=True, inline="always")
-def choose(old, new, yes):  # type: ignore[no-untyped-def]
+@inner(inline=True)
+def choose(old: Any, new: Any, yes: Any) -> Any:
     """Return `new` if yes, else `old`, without a branch."""
     return old ^ ((old ^ new) & -np.int64(yes))
 
 
-@njit(cache=True, nogil=True)
-def add_up(child, own, n, k, inner):  # type: ignore[no-untyped-def]
+@inner
+def add_up(child: FloatArray, own: FloatArray, n: int, k: int, inner: Any) -> None:
     """Sum the middle axis of a block (outer, k, inner) into (outer, inner)."""
     if k == 2 and (inner < SHORT_ROW or n < SMALL_BLOCK) and inner & (inner - 1) == 0:
         for s in range(n):
@@ -46,8 +50,8 @@ def add_up(child, own, n, k, inner):  # type: ignore[no-untyped-def]
                 parents[o, j] += children[o, b, j]
 
 
-@njit(cache=True, nogil=True)
-def take_largest(child, own, n, k, inner):  # type: ignore[no-untyped-def]
+@inner
+def take_largest(child: FloatArray, own: FloatArray, n: int, k: int, inner: Any) -> None:
     """Reduce the middle axis of a block (outer, k, inner) by maximum into (outer, inner)."""
     if k == 2 and (inner < SHORT_ROW or n < SMALL_BLOCK) and inner & (inner - 1) == 0:
         for s in range(n):
@@ -65,8 +69,10 @@ def take_largest(child, own, n, k, inner):  # type: ignore[no-untyped-def]
                 parents[o, j] = children[o, b, j] if children[o, b, j] > parents[o, j] else parents[o, j]
 
 
-@njit(cache=True, nogil=True)
-def try_test(child, own, mass, act, n, k, inner, cost, test):  # type: ignore[no-untyped-def]
+@inner
+def try_test(
+    child: FloatArray, own: FloatArray, mass: FloatArray, act: Any, n: int, k: int, inner: Any, cost: float, test: Any
+) -> None:  # fmt: skip
     """Compare running one test with the best so far, over a whole block."""
     if k == 2 and inner == 1:
         for s in range(n):
@@ -86,8 +92,10 @@ def try_test(child, own, mass, act, n, k, inner, cost, test):  # type: ignore[no
     _try_test_by_rows(child, own, mass, act, n, k, inner, cost, test)
 
 
-@njit(cache=True, nogil=True)
-def _try_test_by_rows(child, own, mass, act, n, k, inner, cost, test):  # type: ignore[no-untyped-def]
+@inner
+def _try_test_by_rows(
+    child: FloatArray, own: FloatArray, mass: FloatArray, act: Any, n: int, k: int, inner: Any, cost: float, test: Any
+) -> None:  # fmt: skip
     outer = n // inner
     children = child.reshape(outer, k, inner)
     parents = own.reshape(outer, inner)
@@ -103,16 +111,18 @@ def _try_test_by_rows(child, own, mass, act, n, k, inner, cost, test):  # type: 
             actions[o, j] = choose(actions[o, j], test, value > best)
 
 
-@njit(cache=True, nogil=True)
-def decide_first(stake, mass, own, act, n, code, unseen):  # type: ignore[no-untyped-def]
+@inner
+def decide_first(
+    stake: FloatArray, mass: FloatArray, own: FloatArray, act: Any, n: int, code: Any, unseen: Any
+) -> None:
     """Start with the first column; mark states of probability zero."""
     for s in range(n):
         own[s] = stake[s]
         act[s] = choose(unseen, code, mass[s] > 0)
 
 
-@njit(cache=True, nogil=True)
-def try_column(stake, own, act, n, code):  # type: ignore[no-untyped-def]
+@inner
+def try_column(stake: FloatArray, own: FloatArray, act: Any, n: int, code: Any) -> None:
     """Compare deciding for one column with the best so far."""
     for s in range(n):
         value = stake[s]
@@ -121,8 +131,8 @@ def try_column(stake, own, act, n, code):  # type: ignore[no-untyped-def]
         act[s] = choose(act[s], code, value > best)
 
 
-@njit(cache=True, nogil=True)
-def decide(stakes, mass, own, act, start, n, m):  # type: ignore[no-untyped-def]
+@kernel
+def decide(stakes: FloatArray, mass: FloatArray, own: FloatArray, act: Any, start: int, n: int, m: int) -> None:
     """Write the best column of n states and its value; m + number of columns marks probability zero."""
     columns = stakes.shape[0]
     decide_first(stakes[0, start : start + n], mass, own, act, n, np.int64(m), np.int64(m + columns))
@@ -130,11 +140,12 @@ def decide(stakes, mass, own, act, start, n, m):  # type: ignore[no-untyped-def]
         try_column(stakes[j, start : start + n], own, act, n, np.int64(m + j))
 
 
-@njit(cache=True, nogil=True)
-def solve_sets(  # type: ignore[no-untyped-def]
-    sets, size, offset, k, prices, peers, maximum, values, actions,
-    child_start, child_mass, child_stakes, own_start, own_mass, own_stakes,
-):  # fmt: skip
+@kernel
+def solve_sets(
+    sets: IntArray, size: IntArray, offset: IntArray, k: IntArray, prices: FloatArray, peers: IntArray, maximum: bool,
+    values: FloatArray, actions: Any, child_start: int, child_mass: FloatArray, child_stakes: FloatArray,
+    own_start: int, own_mass: FloatArray, own_stakes: FloatArray,
+) -> None:  # fmt: skip
     """Solve the blocks of some sets, each after the sets with one test more.
 
     The arrays up to `peers` are those of :class:`~proband.planners.layout.Layout`. Masses and stakes begin at the
@@ -173,8 +184,11 @@ def solve_sets(  # type: ignore[no-untyped-def]
             try_test(values[child : child + length], own, mass, act, n, k[i], inner, cost, np.int64(i))
 
 
-@njit(cache=True, nogil=True)
-def walk(actions, offset, k, prices, peers, context, outcomes):  # type: ignore[no-untyped-def]
+@kernel
+def walk(
+    actions: Any, offset: IntArray, k: IntArray, prices: FloatArray, peers: IntArray, context: IntArray,
+    outcomes: IntArray,
+) -> tuple[IntArray, IntArray, FloatArray, IntArray]:  # fmt: skip
     """Take subjects from arrival to decision.
 
     Parameters are the codes of :class:`~proband.planners.dense.Solution`, arrays of the layout, the numbers of the
