@@ -20,6 +20,8 @@ from proband.problem import Problem
 from proband.rewards import Entropy
 from proband.vocabulary import FloatArray, IntArray, Kind, Policy
 
+Rng = np.random.Generator | None
+
 SUBJECTS = 2**16
 """How many subjects with measured outcomes are drawn unless told otherwise."""
 
@@ -54,7 +56,7 @@ def evaluate(
     policy: Policy,
     *,
     subjects: int = SUBJECTS,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
 ) -> Evaluation:
     """Return the figures of a policy.
 
@@ -79,13 +81,10 @@ def evaluate(
                standard_error=0.0)
     """
     distribution.check(problem)
-    rng = np.random.default_rng(0) if rng is None else rng
     return EVALUATORS[problem.kind](problem, distribution, policy, subjects, rng)
 
 
-def _exact(
-    problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: np.random.Generator
-) -> Evaluation:
+def _exact(problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: Rng) -> Evaluation:
     table = distribution.solvable()
     assert isinstance(table, Discrete)
     rows, reward, cost, tests = table.support, 0.0, 0.0, 0.0
@@ -101,9 +100,8 @@ def _exact(
     return Evaluation(reward - cost, reward, cost, tests, _named(problem, shares))
 
 
-def _drawn(
-    problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: np.random.Generator
-) -> Evaluation:
+def _drawn(problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: Rng) -> Evaluation:
+    rng = np.random.default_rng(0) if rng is None else rng
     rows = distribution.sample(rng, subjects)
     episodes = follow(problem, policy, rows, coins=rng.random(subjects))
     if isinstance(distribution, Gaussian):  # the only law whose posterior rewards have a closed form: less noise
@@ -129,11 +127,9 @@ def expected_rewards(decider: ProjectionDecider, states: FloatArray, actions: In
     return np.take_along_axis(expected, (actions - decider.problem.d)[:, None], axis=1)[:, 0]
 
 
-def _of_set(
-    problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: np.random.Generator
-) -> Evaluation:
+def _of_set(problem: Problem, distribution: Distribution, policy: Policy, subjects: int, rng: Rng) -> Evaluation:
     """Return the figures of a policy that measures a fixed set, which any two subjects show."""
-    episodes = follow(problem, policy, distribution.sample(rng, 2))
+    episodes = follow(problem, policy, distribution.sample(np.random.default_rng(0) if rng is None else rng, 2))
     known = ~np.isnan(episodes.states)
     if not (known == known[0]).all():
         raise PolicyError(
@@ -156,7 +152,7 @@ def _named(problem: Problem, shares: dict[int, float]) -> dict[str, float]:
     return {problem.action_name(a): shares[a] for a in sorted(shares, key=lambda a: (-shares[a], a))}
 
 
-EVALUATORS: dict[Kind, Callable[[Problem, Distribution, Policy, int, np.random.Generator], Evaluation]] = {
+EVALUATORS: dict[Kind, Callable[[Problem, Distribution, Policy, int, Rng], Evaluation]] = {
     Kind.LISTED: _exact,
     Kind.SCORES: _drawn,
     Kind.SETS: _of_set,

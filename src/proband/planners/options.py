@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from proband.errors import PlanError
+from proband.planners.progress import Report
 from proband.vocabulary import Kind
-
-Progress = Callable[[Any], Any]
 
 P = TypeVar("P", bound=Callable[..., Any])
 
@@ -37,15 +36,6 @@ def kinds_of(planner: Callable[..., Any]) -> frozenset[Kind]:
     """Return the kinds of problems that a planner serves."""
     kinds: frozenset[Kind] = getattr(planner, "kinds", frozenset(Kind))
     return kinds
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How far a search has come: reported while it runs."""
-
-    seconds: float
-    value: float
-    bound: float
 
 
 @dataclass(frozen=True)
@@ -78,7 +68,7 @@ class Options:
     time_limit: float | None = None
     memory_limit: float | None = None
     steps: int = 2
-    progress: Progress | None = None
+    progress: Report | None = None
     tolerance: float | None = None
     device: str | None = None
 
