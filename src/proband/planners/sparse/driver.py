@@ -24,6 +24,8 @@ from proband.vocabulary import IntArray
 __all__ = ["Search", "grown"]
 
 EVERY = 1 << 20
+"""More tests than any beam is wide."""
+
 BEAMS: tuple[tuple[int, ...], ...] = ((1,), (3, 3, 2))
 POLISHES: tuple[tuple[int, ...], ...] = ((EVERY,), (EVERY, 2), (EVERY, 4, 2), (EVERY, 8, 4, 2), (EVERY, 12, 6, 3, 2))
 

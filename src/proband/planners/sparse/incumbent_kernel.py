@@ -90,7 +90,7 @@ def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, le
         gain = before
         for b in range(instance.outcomes[test]):
             gain -= _impurity(instance, scratch.margin, instance.level_offset[b] + test)
-        _insert(beam, level, test, gain / (price + 1e-9))
+        _insert(beam, level, test, gain / (price + 1e-9))  # free tests first
 
 
 @inner(inline=True)

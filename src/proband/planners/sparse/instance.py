@@ -31,20 +31,43 @@ from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["UNLIMITED", "Compiled", "Instance", "Merged", "Number", "compile_instance", "merge_rows"]
 
-
 Number = int | np.int64
 """A whole number in compiled code, of 64 bits: literals and shorter ones are cast, for each type compiles anew."""
 
 UNLIMITED = 1 << 40
+"""Tests or budget units left where nothing limits them; no budget in units comes near it."""
+
 _UNITS = 1 << 36
+"""A budget is so many units: prices are rounded to whole ones, so that what is left of it identifies a state."""
+
 _MOST_TYPES = 24
+"""With more types of atoms, sums over rows are quicker than popcounts."""
+
 MOST_GROUPS = 63
 """Which groups are open is one word of a state."""
 
 
 @dataclass(frozen=True, eq=False)
 class Instance(Bundle):
-    """Arrays read by the kernels; internal test ids (sorted by number of outcomes)."""
+    """Arrays read by the kernels; internal test ids (sorted by number of outcomes).
+
+    Attributes
+    ----------
+    packed, match : which form holds the sums; whether the reward is match
+    uniform, penalised : whether all prices are equal; whether some test is dearer once its group is open
+    grouped, opening : whether groups matter; whether some test may pay by opening its group alone
+    words, bits : words of a set of rows; atoms (packed) or rows (dense)
+    outcomes, level_size, level_offset : of each test; tests with an outcome b, and the first column of level b
+    cells, cell_rows : the rows of every column, as (words, columns) and (columns, words)
+    onehot, row_values : dense: codes (rows, columns); value vectors of the rows
+    type_start, type_values : packed: first word of each type, and its value vector
+    salt : for the keys of row sets
+    price, group_price, price_units, group_units, group : of each test, also in units of the budget
+    opener : tests whose price is below what they save another one of their group
+    least : least price of any test
+    tolerance : bounds closer than this are equal
+    constant_below : half the mass of the lightest row: a test splits no set of which it leaves less aside
+    """
 
     packed: bool
     match: bool

@@ -80,7 +80,7 @@ def _holds(memo: Memo, node: Number, bits: Any, cell: Any) -> Any:
 @inner
 def find(memo: Memo, key: Any, bits: Any, cell: Any, mask: Any, depth: int, budget: int) -> Any:
     """Node of the state with rows bits & cell, or -1."""
-    last = np.uint64(memo.table.size - 1)
+    last = np.uint64(memo.table.size - 1)  # a power of two less one: slots are the lowest bits of keys
     slot = key & last
     while memo.table[slot] >= 0:
         node = np.int64(memo.table[slot])
@@ -213,7 +213,7 @@ def _add_node(
     memo.budget[node] = budget
     memo.mass[node], memo.stop[node] = _rows_value(instance, memo.sums, bits, cell)
     memo.lower[node] = 0.0
-    memo.upper[node] = memo.stop[node]
+    memo.upper[node] = memo.stop[node]  # the plan that stops at once
     memo.best[node] = STOP
     memo.expanded[node] = False
     memo.beam[node] = 0

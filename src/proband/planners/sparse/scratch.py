@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,26 +17,47 @@ __all__ = ["Scratch", "new_scratch"]
 
 @dataclass(frozen=True, eq=False)
 class Scratch(Bundle):
-    """Working arrays of an expansion; columns of *active* tests are compacted level by level."""
+    """Working arrays of an expansion. Columns are those of the instance until `compact`, and compact ones from then on.
 
+    Attributes
+    ----------
+    here, total : rows under survey, and their value vector (width, 1)
+    margin, present, key : of each column: value vector, whether some row is in it (not 0), key of its rows
+    active, price, signature : tests worth running, `chosen` of them: number, price, sum of the keys of their cells
+    level_size, level_offset, column : compact columns of each level, and the column that each of them is
+    bits, segment, tally : packed: non-zero words of each compact column, where each type's begin, counts
+    rows, onehot : dense: the rows and their codes on the compact columns, ``segment[0]`` of them
+    mass, cell_stop, lower, upper, node : of each compact column: mass, loss of stopping, bounds, node in the memo
+    slab, stop, floor : of the cells (i = b, column) for the test i at hand: values, loss of stopping, lower bound
+    after, before, third : prices of j after i, of i after j, and of the cheapest other test
+    sum_stop, sum_floor : sums over the cells of each test
+    ones, quads : two outcomes: values of "j = 1", and losses of stopping in the four cells of (i, j)
+    """
+
+    here: NDArray[np.uint64]
     total: FloatArray
     margin: FloatArray
     present: NDArray[np.uint64]
+    key: NDArray[np.uint64]
     active: IntArray
+    price: FloatArray
+    signature: NDArray[np.uint64]
     level_size: IntArray
     level_offset: IntArray
     column: IntArray
     bits: NDArray[np.uint64]
     segment: IntArray
     tally: NDArray[np.uint64]
-    slab: FloatArray
-    stop: FloatArray
-    floor: FloatArray
+    rows: IntArray
+    onehot: FloatArray
     mass: FloatArray
     cell_stop: FloatArray
     lower: FloatArray
     upper: FloatArray
-    price: FloatArray
+    node: IntArray
+    slab: FloatArray
+    stop: FloatArray
+    floor: FloatArray
     after: FloatArray
     before: FloatArray
     third: FloatArray
@@ -43,50 +65,29 @@ class Scratch(Bundle):
     sum_floor: FloatArray
     ones: FloatArray
     quads: FloatArray
-    node: IntArray
-    signature: NDArray[np.uint64]
-    key: NDArray[np.uint64]
-    rows: IntArray
-    onehot: FloatArray
-    here: NDArray[np.uint64]
 
 
 def new_scratch(instance: Instance) -> Scratch:
     """Allocate the working arrays for an instance."""
     columns, tests = instance.cells.shape[1], instance.outcomes.size
     levels, width = instance.level_size.size, instance.row_values.shape[1]
-    types = max(instance.type_start.size, 1)
     dense = 0 if instance.packed else instance.bits
+    sizes = {"active": tests, "level_size": levels, "level_offset": levels + 1, "column": columns, "node": columns}
+    sizes |= {"segment": max(instance.type_start.size, 1) + 1, "rows": dense}
+    words = {"here": instance.words, "present": columns, "key": columns, "tally": columns, "signature": tests}
+    arrays: dict[str, Any] = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
+    arrays |= {name: np.zeros(size, dtype=np.uint64) for name, size in words.items()}
+    arrays |= {name: np.zeros(columns) for name in ("mass", "cell_stop", "lower", "upper")}
+    arrays |= {name: np.zeros(tests) for name in ("price", "after", "before", "third", "sum_stop", "sum_floor")}
     return Scratch(
         total=np.zeros((width, 1)),
         margin=np.zeros((width, columns)),
-        present=np.zeros(columns, dtype=np.uint64),
-        active=np.zeros(tests, dtype=np.int64),
-        level_size=np.zeros(levels, dtype=np.int64),
-        level_offset=np.zeros(levels + 1, dtype=np.int64),
-        column=np.zeros(columns, dtype=np.int64),
         bits=np.zeros((instance.words, columns), dtype=np.uint64),
-        segment=np.zeros(types + 1, dtype=np.int64),
-        tally=np.zeros(columns, dtype=np.uint64),
+        onehot=np.zeros((dense, columns)),
         slab=np.zeros((levels, width, columns)),
         stop=np.zeros((levels, columns)),
         floor=np.zeros((levels, columns)),
-        mass=np.zeros(columns),
-        cell_stop=np.zeros(columns),
-        lower=np.zeros(columns),
-        upper=np.zeros(columns),
-        price=np.zeros(tests),
-        after=np.zeros(tests),
-        before=np.zeros(tests),
-        third=np.zeros(tests),
-        sum_stop=np.zeros(tests),
-        sum_floor=np.zeros(tests),
         ones=np.zeros((width, tests)),
         quads=np.zeros((4, tests)),
-        node=np.zeros(columns, dtype=np.int64),
-        signature=np.zeros(tests, dtype=np.uint64),
-        key=np.zeros(columns, dtype=np.uint64),
-        rows=np.zeros(dense, dtype=np.int64),
-        onehot=np.zeros((dense, columns)),
-        here=np.zeros(instance.words, dtype=np.uint64),
+        **arrays,
     )

@@ -60,7 +60,7 @@ def _refresh(instance: Instance, memo: Memo, node: int) -> Any:
         if high < memo.upper[node]:
             memo.upper[node] = high
             memo.best[node] = memo.move_test[move]
-        if low >= memo.upper[node] - instance.tolerance:
+        if low >= memo.upper[node] - instance.tolerance:  # never again: lower bounds rise, the upper bound falls
             count -= 1
             _swap_moves(memo, move, start + count)
             continue
@@ -103,6 +103,7 @@ def _link(instance: Instance, memo: Memo, node: int, move: int, child: int) -> N
         _borrow_bounds(instance, memo, target)
     memo.child_node[child] = target
     memo.lower[target] = max(memo.lower[target], memo.child_lower[child])
+    # A far smaller tolerance than that of bounds: rounding must not make a plan that is known unknown.
     if memo.child_upper[child] < memo.upper[target] - 1e-3 * instance.tolerance:
         memo.upper[target] = memo.child_upper[child]
         memo.best[target] = UNKNOWN
@@ -136,6 +137,7 @@ def _descend(instance: Instance, memo: Memo, stack: Stack, slack: float) -> Any:
     if _settled(instance, memo, node, limit):
         stack.height[0] -= 1
         return np.int64(-1), 0.0
+    # At a root a visit overshoots the second best test by less.
     share = slack if top > 0 else 0.25 * slack
     step = share * (memo.upper[node] - first) + 2.0 * instance.tolerance
     until = min(limit, max(second, first + step))
@@ -147,6 +149,7 @@ def _descend(instance: Instance, memo: Memo, stack: Stack, slack: float) -> Any:
         return np.int64(-1), 0.0
     if not memo.expanded[target]:
         return target, memo.lower[target] + (until - low)
+    # Half the gap at most: a sibling may be easier to raise. A little at least: rounding must not stop the search.
     rise = min(until - low, 0.5 * (memo.upper[target] - memo.lower[target]))
     stack.node[top + 1] = target
     stack.limit[top + 1] = memo.lower[target] + max(rise, 2.0 * instance.tolerance)

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from proband.planners.sparse.compiling import kernel
+from proband.compiling import kernel
 from proband.vocabulary import FloatArray
 
 STARTS = (16, 128, 1024, 8192, 65536)
