@@ -44,13 +44,13 @@ def test_an_agent_that_walks_along_the_log_is_the_one_that_jumps(agent: str, pro
     stops = sorted({1, ledger.position, *rng.integers(1, ledger.position, 24).tolist()})
     walked: list[PolicySpan] = [learner.learn(learner.way_to(ledger, stop)) for stop in stops]
     shown = {stop: fingerprint(ledger.problem, fresh(ledger, stop)) for stop in stops}
-    for stop, published in zip(stops, walked, strict=True):
-        assert same(fingerprint(ledger.problem, published.policy), shown[stop])
+    for stop, span in zip(stops, walked, strict=True):
+        assert same(fingerprint(ledger.problem, span.policy), shown[stop])
     claims = 0
-    for published, stop in itertools.product(walked, stops):
-        if published.serves(ledger, stop):
+    for span, stop in itertools.product(walked, stops):
+        if span.serves(ledger, stop):
             claims += 1
-            assert same(fingerprint(ledger.problem, published.policy), shown[stop])
+            assert same(fingerprint(ledger.problem, span.policy), shown[stop])
     assert claims > len(stops)
 
 

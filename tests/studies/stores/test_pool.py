@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import os
+import sqlite3
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from tests.processes import in_child
@@ -112,3 +117,27 @@ def test_a_fork_waits_for_threads_at_work() -> None:
     taken.wait()
     assert in_child(lambda: str(len(pool._abandoned))) == "0"
     thread.join()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the locks of a process")
+@pytest.mark.parametrize("at_fork", ["open", "closed"])
+def test_why_the_number_of_the_process_is_not_enough(tmp_path: Path, at_fork: str) -> None:
+    """SQLite believes the parent's locks to be the child's, as long as a connection was open when it was forked."""
+    path = str(tmp_path / "bolts.db")
+    parents = sqlite3.connect(path, isolation_level=None)
+    parents.executescript("PRAGMA journal_mode = WAL; CREATE TABLE bolts (name)")
+
+    def locks() -> int:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("BEGIN")
+            connection.execute("SELECT * FROM bolts").fetchall()
+            own = {str(os.stat(file).st_ino) for file in (path, f"{path}-shm")}
+            lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+            return sum(line[-4] == str(os.getpid()) and line[-3].split(":")[-1] in own for line in lines)
+
+    parents.execute("BEGIN")
+    parents.execute("SELECT * FROM bolts").fetchall()
+    if at_fork == "closed":
+        parents.close()
+    assert (in_child(lambda: str(locks())) == "0") == (at_fork == "open")
+    parents.close()

@@ -37,7 +37,9 @@ def candidate_rewards(covariance, paid, scale, before, rewards, given):  # type:
         To work in.
     """
     d = len(covariance)
-    given[d] = covariance
+    for i in range(d):  # entry by entry: assigning a slice takes seconds to compile
+        for j in range(d):
+            given[d, i, j] = covariance[i, j]
     rewards[0] = 0.0
     t = 1
     while t < 1 << d:

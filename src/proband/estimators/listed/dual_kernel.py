@@ -25,7 +25,8 @@ PATIENCE = 40
 @inner
 def fill_gaps(base, start, size, offsets, rate, multipliers, gap):  # type: ignore[no-untyped-def]
     """Write r(x) − Σ_{o ∋ x} λ_o into `gap`."""
-    gap[:] = rate
+    for x in range(len(gap)):
+        gap[x] = rate[x]
     for o in range(len(base)):
         for j in range(start[o], start[o] + size[o]):
             gap[base[o] + offsets[j]] -= multipliers[o]

@@ -1,4 +1,8 @@
-"""Expectation and maximisation over listed cells, compiled; the formulas are in :mod:`proband.estimators.listed.em`."""
+"""Expectation and maximisation over listed cells, compiled; the formulas are in :mod:`proband.estimators.listed.em`.
+
+Arrays are copied entry by entry: a slice is assigned with a check of its length, whose message takes longer to compile
+than the whole of EM.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +59,13 @@ def extrapolate(first, second, third, out):  # type: ignore[no-untyped-def]
     return True
 
 
+@inner
+def copy(values, out):  # type: ignore[no-untyped-def]
+    """Write values into `out`."""
+    for x in range(len(out)):
+        out[x] = values[x]
+
+
 @kernel
 def em_solve(base, start, size, offsets, counts, mass, rate, p, tolerance, path):  # type: ignore[no-untyped-def]
     """Iterate from `p`, in place, until a step moves no entry by more than `tolerance`.
@@ -65,13 +76,15 @@ def em_solve(base, start, size, offsets, counts, mass, rate, p, tolerance, path)
     moved = np.inf
     for iteration in range(len(path)):
         path[iteration] = em_step(base, start, size, offsets, counts, mass, rate, p, one)
-        moved = np.abs(one - p).max()
+        moved = 0.0
+        for x in range(len(p)):
+            moved = max(moved, abs(one[x] - p[x]))
         if moved <= tolerance:
-            p[:] = one
+            copy(one, p)
             return iteration + 1, moved
         value = em_step(base, start, size, offsets, counts, mass, rate, one, two)
         accepted = False
         if extrapolate(p, one, two, far):
             accepted = em_step(base, start, size, offsets, counts, mass, rate, far, next_far) >= value
-        p[:] = next_far if accepted else two
+        copy(next_far if accepted else two, p)
     return len(path), moved

@@ -50,7 +50,8 @@ def gibbs(  # type: ignore[no-untyped-def]
     completed = np.empty_like(own)
     logs = np.empty(len(rates))
     for _ in range(sweeps):
-        completed[:] = own
+        for x in range(len(own)):
+            completed[x] = own[x]
         allot(rng, base, start, size, offsets, counts, p, completed)
         for x in range(len(p)):
             a = shape[x] + completed[x]

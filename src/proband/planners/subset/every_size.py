@@ -19,7 +19,8 @@ from proband.planners.subset.branch_and_bound import StopRule
 from proband.planners.subset.checking import check_size, check_tolerance, checked_candidates
 from proband.planners.subset.ladder import Ladder
 from proband.planners.subset.objective import IN, OUT, Candidates
-from proband.planners.subset.solve import SubsetSolution, prepare
+from proband.planners.subset.solution import SubsetSolution
+from proband.planners.subset.solve import prepare
 
 
 def sizes(

@@ -24,51 +24,16 @@ from proband.planners.subset.checking import check_size, check_tolerance, checke
 from proband.planners.subset.enumeration import best_of_all
 from proband.planners.subset.ladder import Ladder
 from proband.planners.subset.objective import IN, OUT, Candidates, objective_of
+from proband.planners.subset.solution import SubsetSolution
 from proband.prices import Flags
 
-__all__ = ["SubsetSolution", "prepare", "solve_subset"]
+__all__ = ["prepare", "solve_subset"]
 
 TOLERANCE = 1e-9
 """Gap, in units of the reward, at which a search ends."""
 
 FEW = 10
 """Up to this many free tests all sets are enumerated."""
-
-
-@dataclass(frozen=True)
-class SubsetSolution:
-    """A set of tests with a certificate: value ≤ max f ≤ bound.
-
-    Attributes
-    ----------
-    chosen : tuple of int
-        The tests, sorted.
-    value : float
-        f of the set, evaluated by a Cholesky factorisation.
-    bound : float
-        Upper bound on f of every set allowed, rounding included.
-    nodes : int
-        Nodes of the search, or sets enumerated.
-    method : str
-        "enumeration", "branch and bound" or "Lagrangian".
-    status : str
-        "optimal", or what ended the search: "time", "nodes", "interrupted".
-    seconds : float
-        Wall-clock time.
-    """
-
-    chosen: tuple[int, ...]
-    value: float
-    bound: float
-    nodes: int
-    method: str
-    status: str
-    seconds: float
-
-    @property
-    def gap(self) -> float:
-        """Bound less value."""
-        return self.bound - self.value
 
 
 def solve_subset(

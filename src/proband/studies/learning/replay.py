@@ -90,14 +90,14 @@ def replay(
         Is shown the ledger after each entry.
     """
     ledger, asked, wrong = _asked(entries, watch)
-    learner, published, policies = Learner(make, ledger.unavailable), None, 0
+    learner, span, policies = Learner(make, ledger.unavailable), None, 0
     advices = 0
     for position in sorted(asked):
-        if published is None or not published.serves(ledger, position):
-            published = learner.learn(learner.way_to(ledger, position))
+        if span is None or not span.serves(ledger, position):
+            span = learner.learn(learner.way_to(ledger, position))
             policies += 1
         advices += len(asked[position])
-        wrong += _differences(ledger, published, asked[position])
+        wrong += _differences(ledger, span, asked[position])
     return Replayed(ledger.position, advices, policies, tuple(sorted(wrong)))
 
 
@@ -145,11 +145,11 @@ def _question(ledger: Ledger, event: Event, i: int) -> _Question:
     )  # fmt: skip
 
 
-def _differences(ledger: Ledger, published: PolicySpan, questions: list[_Question]) -> list[Difference]:
+def _differences(ledger: Ledger, span: PolicySpan, questions: list[_Question]) -> list[Difference]:
     problem, columns = ledger.problem, ledger.columns
     states = np.array([np.frombuffer(question.state) for question in questions])
     coins = columns.coin[[question.subject for question in questions]]
-    actions = _actions(problem, published.policy, states, coins, np.array([question.steady for question in questions]))
+    actions = _actions(problem, span.policy, states, coins, np.array([question.steady for question in questions]))
     found = []
     for question, state, tossed, action in zip(questions, states, coins.tolist(), actions.tolist(), strict=True):
         name = problem.action_name(action)
@@ -158,7 +158,7 @@ def _differences(ledger: Ledger, published: PolicySpan, questions: list[_Questio
         replayed: list[object] = [name, (kind, name) == (question.kind, question.chosen)]
         if question.kind == "decided":
             steady = question.steady and action >= problem.d
-            chance = acting.chance(problem, published.policy, state, tossed, steady=steady)
+            chance = acting.chance(problem, span.policy, state, tossed, steady=steady)
             recorded.append(question.chance)
             # earlier versions recorded no chance where none could be tested completely
             unknown = math.isnan(chance) or (chance == 0 and question.chance is None)

@@ -39,7 +39,9 @@ def log_determinants(matrix):  # type: ignore[no-untyped-def]
     """Return the log-determinant of every principal submatrix, shape (2^k,); -inf from the first singular one on."""
     k = len(matrix)
     given = np.empty((k + 1, k, k))
-    given[k] = matrix
+    for i in range(k):  # entry by entry: assigning a slice takes seconds to compile
+        for j in range(k):
+            given[k, i, j] = matrix[i, j]
     found = np.zeros(1 << k)
     for t in range(1, 1 << k):
         b = lowest_bit(t)
