@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from proband.planners.subset.every_size import sizes
     from proband.planners.subset.improving import improve
     from proband.planners.subset.planner import plan_sizes, plan_subset
-    from proband.planners.subset.solve import SubsetSolution, solve_subset
+    from proband.planners.subset.solution import SubsetSolution
+    from proband.planners.subset.solve import solve_subset
 else:
     __getattr__, __dir__ = attributes(__name__)
 
