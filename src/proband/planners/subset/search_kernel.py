@@ -160,7 +160,8 @@ def probe(scratch: NodeScratch, k: int, gap: float) -> int:
             scratch.mark[i] = OUT if drop_in >= gap else IN
             split = AGAIN
         elif split != AGAIN:
-            merit = min(drop_in, drop_out) + 0.1 * max(drop_in, drop_out)  # the worse side decides
+            # The worse side decides, the better one breaks ties.
+            merit = min(drop_in, drop_out) + 0.1 * max(drop_in, drop_out)
             if merit > score:
                 score, split = merit, i
     return split
