@@ -36,9 +36,9 @@ ESTIMATORS: dict[Kind, Callable[[Problem], Estimator]] = {
 }
 
 
-def plan_estimate(problem: Problem, law: Distribution, subjects: int) -> Plan:
+def plan_estimate(problem: Problem, distribution: Distribution, subjects: int) -> Plan:
     """Return the plan of an estimated law, as accurate as the number of subjects deserves."""
-    return plan(problem, law, tolerance=suited_tolerance(problem, subjects))
+    return plan(problem, distribution, tolerance=suited_tolerance(problem, subjects))
 
 
 def suited_tolerance(problem: Problem, n: int) -> float | None:

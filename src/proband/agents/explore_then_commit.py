@@ -55,7 +55,7 @@ class Exploring(ABC):
         """N: how many subjects are tested completely."""
 
     @abstractmethod
-    def law(self) -> Distribution:
+    def distribution(self) -> Distribution:
         """Return the law estimated from all that was learned, in an order that does not depend on calls."""
 
     @abstractmethod
@@ -84,10 +84,10 @@ class Exploring(ABC):
     def choose(self) -> None:
         """Choose the policy: to test everything, or the plan."""
         if self.seen < self.exploration:
-            known = None if self.problem.all_available else self.law()
+            known = None if self.problem.all_available else self.distribution()
             self._policy: Policy = test_everything(self.problem, known)
         else:
-            self._policy = plan_estimate(self.problem, self.law(), self.seen)
+            self._policy = plan_estimate(self.problem, self.distribution(), self.seen)
 
 
 class ExploreThenCommit(Exploring):
@@ -159,7 +159,7 @@ class ExploreThenCommit(Exploring):
         estimator.update_counts(self.observations.rows, self.observations.counts)
         return estimator
 
-    def law(self) -> Discrete:
+    def distribution(self) -> Discrete:
         """Return the law estimated from all that was learned."""
         return self.estimator().distribution()
 

@@ -111,7 +111,7 @@ class LeafCompletion(Replanning):
         stops = self.leaves.look(self.estimator, self.planner, self.rng, self.t)
         chances = np.maximum(self.coins(stops), np.where(stops.open, lowest, 0.0))
         completion = self.leaves.completion(stops, chances, lowest)
-        return Completing(self.problem, stops.base, completion, self.law_for_unavailable())
+        return Completing(self.problem, stops.base, completion, self.distribution_for_unavailable())
 
     @property
     def lowest(self) -> float:

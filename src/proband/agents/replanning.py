@@ -68,7 +68,7 @@ class Replanning(Blockwise):
         self.shortest = shortest
         self.estimator: Any = suited_estimator(problem) if estimator is None else estimator
         self.planner = planner
-        self._policy: Policy = test_everything(problem, self.law_for_unavailable())
+        self._policy: Policy = test_everything(problem, self.distribution_for_unavailable())
 
     @classmethod
     def of(cls, setting: Setting) -> Self:
@@ -86,7 +86,7 @@ class Replanning(Blockwise):
         self.left = max(self.shortest, math.floor(more)) if more < FOREVER else FOREVER
         self._policy = self.next_policy()
 
-    def law_for_unavailable(self) -> Distribution | None:
+    def distribution_for_unavailable(self) -> Distribution | None:
         """Return the law with which to decide when all tests were run and some are unavailable."""
         return None if self.problem.all_available else self.estimator.distribution()
 

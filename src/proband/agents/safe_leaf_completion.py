@@ -119,7 +119,7 @@ class SafeLeafCompletion(LeafCompletion):
     def next_policy(self) -> Policy:
         """Return the proposal of leaf completion within floor and cap, or the vetoing plan."""
         self._lowest = self.lowest
-        rival = self.reference.against_law(self.estimator.distribution(), self.planner, self.t)
+        rival = self.reference.against_distribution(self.estimator.distribution(), self.planner, self.t)
         if rival is None:
             proposal = self.propose()
             rival = self.reference.against_plan(proposal.base)

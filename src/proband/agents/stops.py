@@ -6,6 +6,7 @@ with a time limit or on part of the states, comes with leaves of its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from proband.agents.estimates import Planner
 from proband.planners import Plan
 from proband.policies import Completion
-from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Policy
 
 
@@ -56,20 +56,12 @@ class Reference(Protocol):
         """
         ...
 
-    def against_law(self, law: Any, planner: Planner, t: int) -> Plan | None:
+    def against_distribution(self, distribution: Any, planner: Planner, t: int) -> Plan | None:
         """Return the plan to play instead of any plan of a law, or None."""
         ...
 
     def against_plan(self, plan: Policy) -> Plan | None:
         """Return the plan to play instead of another one, or None."""
-        ...
-
-
-class MakeReference(Protocol):
-    """Makes a reference for an agent with an estimator, the constants of veto and floor, and a seed."""
-
-    def __call__(self, problem: Problem, estimator: Any, *, threshold: float, floor: float, seed: int) -> Reference:
-        """Return it."""
         ...
 
 
@@ -84,6 +76,8 @@ class Leaves(Protocol):
         Constants of the floor, without safeguards and with, and of the veto, unless others are given.
     surest : float
         The largest probability of a coin.
+    reference : callable
+        From problem, estimator, `threshold`, `floor` and `seed` to the reference of an agent.
     """
 
     parameters: float
@@ -91,7 +85,7 @@ class Leaves(Protocol):
     safe_floor: float
     threshold: float
     surest: float
-    reference: MakeReference
+    reference: Callable[..., Reference]
 
     def look(self, estimator: Any, planner: Planner, rng: np.random.Generator, t: int) -> Stops:
         """Return the plan to play after t subjects, and where it stops."""

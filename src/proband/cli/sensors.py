@@ -14,7 +14,6 @@ from proband.cli.sensors_printing import answer_one, answer_sizes
 from proband.errors import UnknownNameError
 from proband.instances.networks import is_example, load_network
 from proband.planners import Options
-from proband.planners.subset.planner import plan_sizes, plan_subset
 
 CovarianceArgument = Annotated[
     str,
@@ -85,6 +84,8 @@ def sensors_command(
     $ proband sensors data63.mat --size 10
     $ proband sensors rounds.csv --records --costs sites.csv --include harbour
     """
+    from proband.planners.subset import plan_sizes, plan_subset  # compiled: not for those who ask for help
+
     if size is not None and (costs is not None or scale is not None):
         raise typer.BadParameter("--size leaves costs aside, and so --costs and --scale; leave them out, or --size")
     if records and is_example(covariance):
@@ -105,10 +106,8 @@ def sensors_command(
     if costs is None and not is_example(covariance):
         raise typer.BadParameter("give --costs (what sites cost) or --size (how many to choose)")
     with printing.waiting("searching"):
-        limits = Options(time_limit=time_limit)
-        best = plan_subset(
-            network.problem, network.distribution, limits, forced_in=forced_in, forced_out=forced_out
-        ).solution
+        limits, forced = Options(time_limit=time_limit), {"forced_in": forced_in, "forced_out": forced_out}
+        best = plan_subset(network.problem, network.distribution, limits, **forced).solution
     around, every = [], []
     if plot is not None:
         possible = range(max(1, len(forced_in)), len(names) - len(forced_out) + 1)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from proband.cli import printing
-from proband.planners.subset import SubsetSolution
+
+if TYPE_CHECKING:
+    from proband.planners.subset import SubsetSolution
 
 
 def answer_sizes(

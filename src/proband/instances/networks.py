@@ -39,9 +39,11 @@ def load_network(
     (24, 3.0)
     """
     if not is_example(source):
-        names, law = read_network(source, records=records)
+        names, distribution = read_network(source, records=records)
         reward = Entropy(1.0 if scale is None else scale)
-        return Instance(source, Problem(_priced(names, 0.0 if costs is None else costs), ["stop"], reward), law)
+        return Instance(
+            source, Problem(_priced(names, 0.0 if costs is None else costs), ["stop"], reward), distribution
+        )
     example = INSTANCES[source]()
     problem = example.problem
     if problem.kind is not Kind.SETS or not isinstance(example.distribution, Gaussian):

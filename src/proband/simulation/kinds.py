@@ -27,7 +27,7 @@ class Treatment(ABC):
     Parameters
     ----------
     problem : Problem
-    law : Discrete or Gaussian
+    distribution : Discrete or Gaussian
     stream : ndarray of shape (T, ...)
         The subjects, as :func:`proband.simulation.simulate` takes them.
     rng : numpy.random.Generator
@@ -37,14 +37,14 @@ class Treatment(ABC):
     most: int = 2**62
     """So many subjects are treated at a time, at most."""
 
-    def __init__(self, problem: Problem, law: Any, stream: Any, rng: np.random.Generator) -> None:
-        self.problem, self.law, self.rng = problem, law, rng
+    def __init__(self, problem: Problem, distribution: Any, stream: Any, rng: np.random.Generator) -> None:
+        self.problem, self.distribution, self.rng = problem, distribution, rng
         self.stream: Any = np.asarray(stream, dtype=np.float64)
 
     @staticmethod
-    def draw(law: Any, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
+    def draw(distribution: Any, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
         """Draw a stream of n subjects: their measurements."""
-        return np.asarray(law.sample(rng, n))
+        return np.asarray(distribution.sample(rng, n))
 
     @abstractmethod
     def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
@@ -83,30 +83,30 @@ class ListedTreatment(Treatment):
     much as the plans that they need. Pseudo-regret is exact.
     """
 
-    law: Discrete
+    distribution: Discrete
 
-    def __init__(self, problem: Problem, law: Discrete, stream: Any, rng: np.random.Generator) -> None:
-        super().__init__(problem, law, stream, rng)
+    def __init__(self, problem: Problem, distribution: Discrete, stream: Any, rng: np.random.Generator) -> None:
+        super().__init__(problem, distribution, stream, rng)
         self.stream = np.asarray(stream, dtype=np.int64)
-        self._best = self._table(plan(problem, law))
+        self._best = self._table(plan(problem, distribution))
         self._last: tuple[Policy | None, _Table] = (None, self._best)
 
     @staticmethod
-    def draw(law: Discrete, rng: np.random.Generator, n: int) -> IntArray:
+    def draw(distribution: Discrete, rng: np.random.Generator, n: int) -> IntArray:
         """Draw a stream of n subjects: rows of the support."""
-        return law.draw(rng, n)
+        return distribution.draw(rng, n)
 
     def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
         """Let some subjects meet a policy."""
         if policy is not self._last[0]:
             self._last = (policy, self._table(policy))
         table, best = self._last[1], self._best
-        counts = np.bincount(self.stream[start:stop], minlength=len(self.law))
+        counts = np.bincount(self.stream[start:stop], minlength=len(self.distribution))
         thrown = [counts]
         if len(table.chances) > 1:
             fell = self.rng.binomial(counts, table.chances[1])
             thrown = [counts - fell, fell]
-        pseudo = (stop - start) * float(self.law.probabilities @ (best.value - table.value))
+        pseudo = (stop - start) * float(self.distribution.probabilities @ (best.value - table.value))
         earned, cost, tests = (
             sum(float(n @ each) for n, each in zip(thrown, figures, strict=True))
             for figures in (table.rewards, table.costs, table.tests)
@@ -116,7 +116,7 @@ class ListedTreatment(Treatment):
         return np.array([pseudo, float(counts @ best.value) - earned, cost, tests]), records
 
     def _table(self, policy: Policy) -> _Table:
-        table, support = _Table([], [], [], [], []), self.law.support
+        table, support = _Table([], [], [], [], []), self.distribution.support
         for chance, episodes in branches(self.problem, policy, support):
             table.chances.append(chance)
             table.states.append(episodes.states)
@@ -134,12 +134,12 @@ class MeasuredTreatment(Treatment):
     differently.
     """
 
-    law: Gaussian
+    distribution: Gaussian
     most = 2**16  # it bounds memory
 
-    def __init__(self, problem: Problem, law: Gaussian, stream: Any, rng: np.random.Generator) -> None:
-        super().__init__(problem, law, stream, rng)
-        self._best, self._decider = plan(problem, law), ProjectionDecider(problem, law)
+    def __init__(self, problem: Problem, distribution: Gaussian, stream: Any, rng: np.random.Generator) -> None:
+        super().__init__(problem, distribution, stream, rng)
+        self._best, self._decider = plan(problem, distribution), ProjectionDecider(problem, distribution)
 
     def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
         """Let some subjects meet a policy."""
@@ -159,11 +159,11 @@ class SetTreatment(Treatment):
     realised regret are the same.
     """
 
-    law: Gaussian
+    distribution: Gaussian
 
-    def __init__(self, problem: Problem, law: Gaussian, stream: Any, rng: np.random.Generator) -> None:
-        super().__init__(problem, law, stream, rng)
-        self._best = plan(problem, law).value
+    def __init__(self, problem: Problem, distribution: Gaussian, stream: Any, rng: np.random.Generator) -> None:
+        super().__init__(problem, distribution, stream, rng)
+        self._best = plan(problem, distribution).value
         self._figures: dict[tuple[int, ...], FloatArray] = {}
 
     def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
@@ -174,7 +174,7 @@ class SetTreatment(Treatment):
         else:
             chosen = tuple(np.flatnonzero(~np.isnan(follow(self.problem, policy, rows[:1]).states[0])).tolist())
         if chosen not in self._figures:
-            found = evaluate(self.problem, self.law, policy)
+            found = evaluate(self.problem, self.distribution, policy)
             self._figures[chosen] = np.array(
                 [self._best - found.value, self._best - found.value, found.cost, found.tests]
             )

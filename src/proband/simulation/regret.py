@@ -18,7 +18,9 @@ from proband.simulation.trajectory import Trajectory, checkpoints
 from proband.vocabulary import FloatArray, IntArray
 
 
-def draw_stream(problem: Problem, law: Distribution, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
+def draw_stream(
+    problem: Problem, distribution: Distribution, rng: np.random.Generator, n: int
+) -> IntArray | FloatArray:
     """Draw n subjects, as :func:`simulate` takes them; more subjects begin with the same ones.
 
     Examples
@@ -28,7 +30,7 @@ def draw_stream(problem: Problem, law: Distribution, rng: np.random.Generator, n
     >>> draw_stream(instance.problem, instance.distribution, np.random.default_rng(0), 3)
     array([1, 0, 0])
     """
-    return TREATMENTS[problem.kind].draw(law, rng, n)
+    return TREATMENTS[problem.kind].draw(distribution, rng, n)
 
 
 def simulate(

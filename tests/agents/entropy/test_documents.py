@@ -22,8 +22,8 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.DOTALL)
 
 
-def test_the_example_prints_what_it_says() -> None:
-    [code], [expected] = blocks("python"), blocks("text")
+@pytest.mark.parametrize(("code", "expected"), [*zip(blocks("python"), blocks("text"), strict=True)])
+def test_the_examples_print_what_they_say(code: str, expected: str) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "entropy-sampling.md", "exec"), {})

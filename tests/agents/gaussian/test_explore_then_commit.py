@@ -124,7 +124,7 @@ def test_doubling_around_it(lab, rng):
     for _ in range(60):
         agent.learn(Records(law.sample(rng, 1)))
     assert agent.batch == 32
-    assert agent.agent.law().covariance.shape == (4, 4)
+    assert agent.agent.distribution().covariance.shape == (4, 4)
 
 
 def test_settings_that_make_no_sense(lab):

@@ -10,9 +10,10 @@ import pytest
 
 from proband.errors import PlanError, ProblemError, StateError, TooLargeError
 from proband.piecewise import PiecewisePlane
-from proband.planners.gaussian.plane import Plane, PlaneSolution, Refinement, solve_plane
+from proband.planners.gaussian.plane import Plane, PlaneSolution, solve_plane
 from proband.planners.gaussian.plane.induction import Induction, Rule, Sets
 from proband.planners.gaussian.plane.instance import standardise
+from proband.planners.progress import Progress
 
 BOTH = PiecewisePlane(([-0.2], [-0.3]), [[[-1.0, -1.0], [-1.0, 1.0]], np.zeros((2, 2))], np.zeros((2, 2, 2, 2)))
 COVARIANCE = np.array([[1.0, 0.5, 0.2], [0.5, 1.5, -0.3], [0.2, -0.3, 0.8]])
@@ -248,13 +249,14 @@ def test_units_do_not_matter() -> None:
 
 
 def test_progress_and_time() -> None:
-    seen: list[Refinement] = []
+    seen: list[Progress] = []
     solution = solve_plane(plane(), progress=seen.append)
     assert solution.complete
-    assert {report.sets for report in seen} == {8}
-    assert seen[-1].solved == 8
+    assert {report.total for report in seen} == {8}
+    assert seen[-1].done == 8
     assert seen[-1].value < solution.value < seen[-1].bound
-    assert [report.width for report in seen] == sorted((report.width for report in seen), reverse=True)
+    widths = [report.details["width"] for report in seen]
+    assert widths == sorted(widths, reverse=True)
     hurried = solve_plane(plane(), time_limit=0.0)
     assert not hurried.complete
     assert abs(hurried.value - solution.value) <= hurried.error

@@ -7,8 +7,8 @@ import pytest
 
 from proband.errors import PlanError, StateError, TooLargeError
 from proband.piecewise import PiecewiseLinear
-from proband.planners.gaussian import Headway, Line, solve_line
-from proband.planners.options import Standing
+from proband.planners.gaussian import Line, solve_line
+from proband.planners.progress import Progress
 
 LIMITS = PiecewiseLinear([-1.0, 1.0], [[-2.0, 1.0, -2.0], [0.0, 0.0, 0.0]], np.zeros((2, 3)))
 
@@ -108,11 +108,11 @@ def test_out_of_time_the_rest_decides_and_the_error_says_so() -> None:
 
 
 def test_progress_is_reported() -> None:
-    heard: list[Headway] = []
+    heard: list[Progress] = []
     solution = solve_line(line(7), progress=heard.append)
-    assert isinstance(heard[0], Standing)
-    assert [h.solved for h in heard] == sorted(h.solved for h in heard)
-    assert (heard[-1].solved, heard[-1].sets) == (128, 128)
+    assert isinstance(heard[0], Progress)
+    assert [h.done for h in heard] == sorted(h.done for h in heard)
+    assert (heard[-1].done, heard[-1].total, heard[-1].what) == (128, 128, "sets")
     assert heard[0].value <= solution.value <= heard[0].bound
     assert solution.seconds > 0
 

@@ -90,11 +90,11 @@ class GaussianExploreThenCommit(Exploring):
         self._told.append(records)
         if self.seen >= self._exploration and self.explore is None and self.condition_number is None:
             enough = self.seen > self.problem.d
-            self.condition_number = correlation_condition_number(self.law()) if enough else math.inf
+            self.condition_number = correlation_condition_number(self.distribution()) if enough else math.inf
             largest = max(self.pilot, math.floor(LARGEST_SHARE * self.horizon))
             self._exploration = min(gaussian_exploration_length(self.condition_number, self.horizon), largest)
 
-    def law(self) -> Gaussian:
+    def distribution(self) -> Gaussian:
         """Return the law estimated from all that was learned."""
         rows, counts = in_order(self._told)
         plug_in = GaussianPlugIn(self.problem)
@@ -126,7 +126,7 @@ def gaussian_exploration_length(condition_number: float, horizon: int) -> int:
     return min(horizon, exploration_length(math.floor(Fraction(condition_number) ** 6 * horizon**2), 1))
 
 
-def correlation_condition_number(law: Gaussian) -> float:
+def correlation_condition_number(distribution: Gaussian) -> float:
     """Return the condition number of the correlations of those tests that are not redundant.
 
     Examples
@@ -134,8 +134,9 @@ def correlation_condition_number(law: Gaussian) -> float:
     >>> correlation_condition_number(Gaussian([0, 0, 0], [[1, 0, 1], [0, 1e6, 0], [1, 0, 1]]))
     1.0
     """
-    kept = law.restricted([i for i in range(law.d) if i not in law.redundant]) if len(law.redundant) < law.d else None
-    if kept is None:
+    useful = [i for i in range(distribution.d) if i not in distribution.redundant]
+    if not useful:
         return 1.0
+    kept = distribution.restricted(useful)
     sd = np.sqrt(np.diagonal(kept.covariance))
     return Gaussian(kept.mean, kept.covariance / np.outer(sd, sd)).condition_number

@@ -57,10 +57,10 @@ class GaussianLeaves:
 
     def look(self, estimator: GaussianLikelihood, planner: Planner, rng: np.random.Generator, t: int) -> Stops:
         """Return the plan of the estimate, and where it stops."""
-        law = estimator.distribution()
-        base = planner(self.problem, law, t)
+        distribution = estimator.distribution()
+        base = planner(self.problem, distribution, t)
         drawn = [planner(self.problem, each, t) for each in estimator.draws(rng, self.draws)]
-        return self.stops(base, drawn, law, rng, max(1, self.complete(estimator)))
+        return self.stops(base, drawn, distribution, rng, max(1, self.complete(estimator)))
 
     def completion(self, stops: Stops, chances: FloatArray, lowest: float) -> ByTests:
         """Return the probability of completing for each set of tests."""
@@ -75,14 +75,14 @@ class GaussianLeaves:
         available = [i for i, test in enumerate(self.problem.tests) if test.available]
         return int(sum(pattern.n for pattern in estimator.patterns if np.isin(available, pattern.tests).all()))
 
-    def stops(self, base: Plan, drawn: list[Plan], law: Gaussian, rng: np.random.Generator, n: int) -> Stops:
+    def stops(self, base: Plan, drawn: list[Plan], distribution: Gaussian, rng: np.random.Generator, n: int) -> Stops:
         """Return where a plan stops on simulated subjects of the estimate, and what it may lose there."""
         problem = self.problem
-        rows = law.sample(rng, self.subjects)
+        rows = distribution.sample(rng, self.subjects)
         episodes = follow(problem, base, rows)
         left = np.isnan(episodes.states[:, problem.operable]).any(axis=1)
         stopped = Episodes(episodes.states[left], episodes.actions[left], episodes.costs[left], episodes.tests[left])
-        decider = ProjectionDecider(problem, law)
+        decider = ProjectionDecider(problem, distribution)
         gained = decider.decide(rows[left])[1] - expected_rewards(decider, stopped.states, stopped.actions)
         price = problem.cost_of_the_rest(stopped.states) - gained
         loss = np.mean([_losses(plan, stopped) for plan in drawn], axis=0)

@@ -23,7 +23,7 @@ OUTSIDE = 1e-4
 """Where the reference does not vary, another law may be off by this many of its units: rounding, and no more."""
 
 
-def apart(law: Gaussian, reference: Gaussian) -> float:
+def apart(distribution: Gaussian, reference: Gaussian) -> float:
     """Return δ(law | reference); infinite if the law varies, or lies, where the reference does not vary.
 
     Examples
@@ -37,7 +37,7 @@ def apart(law: Gaussian, reference: Gaussian) -> float:
     unit = np.where(sd > 0, sd, np.maximum(np.abs(reference.mean), 1.0))
     values, vectors = np.linalg.eigh(reference.covariance / np.outer(unit, unit))
     kept = values > SINGULAR
-    covariance, shift = law.covariance / np.outer(unit, unit), (law.mean - reference.mean) / unit
+    covariance, shift = distribution.covariance / np.outer(unit, unit), (distribution.mean - reference.mean) / unit
     outside = vectors[:, ~kept]
     if np.trace(outside.T @ covariance @ outside) > OUTSIDE**2 or np.abs(outside.T @ shift).max(initial=0.0) > OUTSIDE:
         return math.inf

@@ -34,13 +34,13 @@ class AcceptedSubjects(GaussianPlugIn):
         if self.problem.all_available and len(rows):
             self.update_counts(rows, self.rng.binomial(counts, np.minimum(1.0, lowest / chances)))
 
-    def against_law(self, law: Gaussian, planner: Planner, t: int) -> Plan | None:
+    def against_distribution(self, distribution: Gaussian, planner: Planner, t: int) -> Plan | None:
         """Return the plan of the accepted subjects where their law is too far from another one."""
         if self.n <= self.problem.d:
             return None
         width = math.sqrt(free_parameters(self.problem.d) / self.n)
         own = self.distribution()
-        return planner(self.problem, own, t) if apart(law, own) > self.threshold * width else None
+        return planner(self.problem, own, t) if apart(distribution, own) > self.threshold * width else None
 
     def against_plan(self, plan: Policy) -> Plan | None:
         """Return None: the law is judged, before a plan is made of it."""

@@ -25,6 +25,7 @@ from proband.agents.stops import Stops
 from proband.distributions import totals
 from proband.errors import AgentError
 from proband.estimators import Likelihood
+from proband.planners.dense import BorrowedPlan, DensePlan, check_size, solve_many
 from proband.planners.layout import layout_of
 from proband.policies import SUREST, AtLeaves, Decider, follow
 from proband.problem import Problem
@@ -75,8 +76,6 @@ class ListedLeaves:
     reference = WeightedSubjects
 
     def __init__(self, problem: Problem, *, draws: int | None = None, thompson: float = 0.3) -> None:
-        from proband.planners.dense import check_size
-
         if (draws is not None and draws < 1) or not 0 <= thompson <= 1:
             raise AgentError(
                 f"draws is {draws}, thompson {thompson}; they must be 1 or more and in [0, 1]; correct them"
@@ -90,8 +89,6 @@ class ListedLeaves:
 
     def look(self, estimator: Likelihood, planner: Planner, rng: np.random.Generator, t: int) -> Stops:
         """Return the plan of the estimate, or now and then that of a draw, and where it stops."""
-        from proband.planners.dense import BorrowedPlan, DensePlan, solve_many
-
         draws = estimator.draws(rng, self.draws)
         support, p = estimator.support, estimator.probabilities
         solutions = solve_many(self.layout, support, np.vstack([p, draws]), self.problem.payoff(support))

@@ -14,6 +14,7 @@ from proband.agents.estimates import Planner
 from proband.distributions import Discrete, Distribution
 from proband.estimators import Likelihood
 from proband.planners import Plan, evaluate
+from proband.planners.dense import DensePlan, solve_many
 from proband.planners.layout import layout_of
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Policy, outcome_codes
@@ -49,14 +50,12 @@ class WeightedSubjects:
         if self.measures:
             np.add.at(self.weighted, outcome_codes(rows, self.problem.tests), counts / chances)
 
-    def against_law(self, law: Distribution, planner: Planner, t: int) -> Plan | None:
+    def against_distribution(self, distribution: Distribution, planner: Planner, t: int) -> Plan | None:
         """Return None: a plan is judged, not the law behind it."""
         return None
 
     def against_plan(self, plan: Policy) -> Plan | None:
         """Return the plan of the measure where it beats another one by too much."""
-        from proband.planners.dense import DensePlan, solve_many
-
         if not self.measures or not self.weighted.any():
             return None
         weights = self.weighted / self.known

@@ -2,6 +2,6 @@
 
 from proband.planners.gaussian.line.problem import Line
 from proband.planners.gaussian.line.solution import LineSolution
-from proband.planners.gaussian.line.solve import Headway, solve_line
+from proband.planners.gaussian.line.solve import solve_line
 
-__all__ = ["Headway", "Line", "LineSolution", "solve_line"]
+__all__ = ["Line", "LineSolution", "solve_line"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.errors import ProblemError, TooLargeError
+from proband.errors import PlanError, ProblemError, StateError, TooLargeError
 from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 
@@ -89,6 +90,20 @@ class Pool:
         """What the tests that can be run cost."""
         return Prices(self.costs, self.groups, self.group_costs).only(self.tests)
 
+    def sets(self, masks: ArrayLike) -> IntArray:
+        """Return sets of tests, given as bits of all, as bits of those that can be run, shape (n,)."""
+        given = np.atleast_1d(np.asarray(masks, dtype=np.int64))
+        wrong = ((given & self.context) != self.context) | ((given & ~(self.context | self.operable)) != 0)
+        if wrong.any():
+            raise StateError(
+                f"the tested set is {int(given[wrong][0]):#b}; it must have all tests known on arrival "
+                f"({self.context:#b}) and beside them only tests that can be run ({self.operable:#b}); correct it"
+            )
+        sets = np.zeros(len(given), dtype=np.int64)
+        for i, test in enumerate(self.tests):
+            sets |= (given >> test & 1) << i
+        return sets
+
     def _check(self) -> None:
         d = self.d
         if d > MOST_TESTS:
@@ -108,6 +123,14 @@ class Pool:
                 "is in both; correct them"
             )
         _check_covariance(self.covariance)
+
+
+def check_limits(tolerance: float | None, max_tests: int | None) -> None:
+    """Raise unless a solver can be asked for these."""
+    if tolerance is not None and not 0 < tolerance < math.inf:
+        raise PlanError(f"tolerance is {tolerance}; it must be above 0 and finite; give one, or leave it out")
+    if max_tests is not None and max_tests < 0:
+        raise PlanError(f"max_tests is {max_tests}; it must be 0 or more; give a limit, or leave it out")
 
 
 def check_array(name: str, array: FloatArray | IntArray, shape: tuple[int, ...]) -> None:

@@ -234,7 +234,7 @@ def tighten(objective: Objective, levels: Levels, top: int, scratch: NodeScratch
             high, high_value, high_slope = weight, value, slope
         else:
             low, low_value, low_slope = weight, value, slope
-        if low < 0.0 or high > 1.0:
+        if low < 0.0 or high > 1.0:  # the minimum is not yet between two points: step on, faster each time
             if weight in (0.0, 1.0):
                 break
             weight = max(weight - step, 0.0) if low < 0.0 else min(weight + step, 1.0)
@@ -242,6 +242,7 @@ def tighten(objective: Objective, levels: Levels, top: int, scratch: NodeScratch
             continue
         if high_slope - low_slope <= 0:
             break
+        # Where the tangents at the two points cross, b is not below their value: the minimum cannot be lower than that.
         weight = (low_value - high_value + high_slope * high - low_slope * low) / (high_slope - low_slope)
         if best - (low_value + low_slope * (weight - low)) < 0.01 * (best - enough) or not low < weight < high:
             break
@@ -271,7 +272,7 @@ def drops_on_one_side(
         room[j] = max(sign * scratch.slack[j], 0.0)
         share[j] = 1.0 / matrix[j, j]
     for i in range(k):
-        own, room[i] = room[i], 0.0
+        own, room[i] = room[i], 0.0  # i itself is settled: its own slack is counted apart
         drops[i] = drops_of_row(matrix[i], k, share[i], weight, share, room) + max(-sign * scratch.slack[i], 0.0)
         room[i] = own
 

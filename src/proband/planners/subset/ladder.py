@@ -89,7 +89,7 @@ class Ladder:
         status = "optimal"
         while status == "optimal" and not self.proved(size):
             price, rivals = self._price(size)
-            if price in self.tried:
+            if price in self.tried:  # nothing new to learn at it: the rest is left to branch and bound
                 break
             self.tried.add(price)
             self.price = price

@@ -166,6 +166,7 @@ def objective_of(candidates: Candidates, *, size: int | None = None) -> Objectiv
 def _twins(candidates: Candidates) -> IntArray:
     """Return, for each free test, the last free one before it with which it can be exchanged in every set, or -1."""
     before = np.full(candidates.d, -1, dtype=np.int64)
+    # Twins have the same correlations in another order: sorted rows as keys spare comparing all pairs.
     rows = np.sort(candidates.correlation, axis=1).round(10) + 0.0
     offset, extra = candidates.offset, candidates.extra
     alike: dict[bytes, list[int]] = {}

@@ -168,7 +168,7 @@ def relax(
         base += price * (objective.size - levels.counts[top, TAKEN])
     fill_lower(A, x, k, N)
     logarithm = factorise(N, k)
-    if not stubborn and base + 0.5 * logarithm > enough:
+    if not stubborn and base + 0.5 * logarithm > enough:  # the maximum is not below this value: no bound can close it
         return np.inf
     fill_lower(A, x, k, N)
     invert(N, k)

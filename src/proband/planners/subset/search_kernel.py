@@ -160,7 +160,7 @@ def probe(scratch: NodeScratch, k: int, gap: float) -> int:
             scratch.mark[i] = OUT if drop_in >= gap else IN
             split = AGAIN
         elif split != AGAIN:
-            merit = min(drop_in, drop_out) + 0.1 * max(drop_in, drop_out)
+            merit = min(drop_in, drop_out) + 0.1 * max(drop_in, drop_out)  # the worse side decides
             if merit > score:
                 score, split = merit, i
     return split
@@ -256,7 +256,7 @@ def search(
         if i == CLOSED:
             height -= 1
             continue
-        copy_up(levels, top)
+        copy_up(levels, top)  # the side with the test in is searched first, that without it waits below
         take_in(objective, levels, top + 1, i)
         leave_out(objective, levels, top, i)
         height += 1

@@ -46,7 +46,9 @@ def next_coin(ledger: Ledger) -> float:
 
 def known_on_arrival(ledger: Ledger, given: Mapping[str, Outcome] | None) -> dict[str, Outcome]:
     """Return what came with a newcomer, in the order and the form of the problem."""
-    row = ledger.row(given or {})
+    if not given:
+        return {}
+    row = ledger.row(given)
     unavailable = [ledger.problem.tests[i].name for i in np.flatnonzero(~np.isnan(row) & ledger.unavailable)]
     if unavailable:
         raise StudyError(

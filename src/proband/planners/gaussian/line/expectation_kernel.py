@@ -37,14 +37,14 @@ SINGLE = 1.5
 @inner
 def panel_at(panels: Panels, first: int, end: int, m: float) -> Any:
     """Return the panel from first to end (left out) that contains m, or −1."""
-    low, high = first, end
+    lows, highs, low, high = panels.low, panels.high, first, end
     while low < high:
         middle = (low + high) // 2
-        if panels.high[middle] < m:
+        if highs[middle] < m:
             low = middle + 1
         else:
             high = middle
-    return low if low < end and panels.low[low] <= m else -1
+    return low if low < end and lows[low] <= m else -1
 
 
 @inner
@@ -94,18 +94,19 @@ def add_moments(values: FloatArray, start: float, scale: float, room: FloatArray
 def put_cluster(panels: Panels, first: int, last: int, step: float, edges: Edges, edge: int, c: int,
                 room: FloatArray) -> None:  # fmt: skip
     """Make a cluster of the neighbouring panels from first to last (included)."""
-    low, high = panels.low[first], panels.high[last]
+    lows, highs, values = panels.low, panels.high, panels.values
+    low, high = lows[first], highs[last]
     edges.low[edge, c], edges.high[edge, c] = low, high
     points, weights = edges.points[edge, c * N : c * N + N], edges.weights[edge, c * N : c * N + N]
     if first == last:
-        put_single(panels.values[first], low, high, step, points, weights)
+        put_single(values[first], low, high, step, points, weights)
         return
     centre, half = 0.5 * (low + high), 0.5 * (high - low)
     for n in range(N):
         room[0, n] = 0.0
     for p in range(first, last + 1):
-        start = (0.5 * (panels.low[p] + panels.high[p]) - centre) / half
-        add_moments(panels.values[p], start, 0.5 * (panels.high[p] - panels.low[p]) / half, room)
+        start = (0.5 * (lows[p] + highs[p]) - centre) / half
+        add_moments(values[p], start, 0.5 * (highs[p] - lows[p]) / half, room)
     for j in range(N):
         weight = 0.0
         for n in range(N):
@@ -131,16 +132,16 @@ def put_parts(panels: Panels, panel: int, parts: int, step: float, edges: Edges,
 def make_clusters(panels: Panels, first: int, end: int, reach: float, edges: Edges, edge: int,
                   room: FloatArray) -> Any:  # fmt: skip
     """Turn the panels of a child into points and weights; returns the number of clusters, or LOCALLY."""
-    step = edges.steps[edge]
+    low, high, step = panels.low, panels.high, edges.steps[edge]
     widest = 2 * reach * step
     if first == end:
         return 0
-    if widest == 0.0 or panels.high[end - 1] - panels.low[first] > 0.7 * widest * MOST_CLUSTERS:
+    if widest == 0.0 or high[end - 1] - low[first] > 0.7 * widest * MOST_CLUSTERS:
         return LOCALLY
     c, opened = 0, end
     for p in range(first, end + 1):  # one more than there are, to close the last cluster
-        width = panels.high[p] - panels.low[p] if p < end else 0.0
-        if opened < p and (p == end or panels.high[p] - panels.low[opened] > widest):
+        width = high[p] - low[p] if p < end else 0.0
+        if opened < p and (p == end or high[p] - low[opened] > widest):
             put_cluster(panels, opened, p - 1, step, edges, edge, c, room)
             c, opened = c + 1, end
         parts = math.ceil(width / (SINGLE * widest))
@@ -188,10 +189,11 @@ def locally(
     if step == 0.0:
         return value_at(panels, panel, m, room) if panel >= 0 else 0.0
     far = window * step
-    if panel < 0 or panels.low[panel] > m - far or m + far > panels.high[panel]:
+    low, high = (panels.low[panel], panels.high[panel]) if panel >= 0 else (np.inf, np.inf)
+    if low > m - far or m + far > high:
         return from_neighbours(panels, first, end, step, far, reach, m, room)
     series(panels.values[panel], room[3])
-    centre, half = 0.5 * (panels.low[panel] + panels.high[panel]), 0.5 * (panels.high[panel] - panels.low[panel])
+    centre, half = 0.5 * (low + high), 0.5 * (high - low)
     at_places(room[3], HERMITE_NODES, (m - centre) / half, step / half, room, room[4])
     total = 0.0
     for k in range(N):
@@ -204,14 +206,14 @@ def from_neighbours(
     panels: Panels, first: int, end: int, step: float, far: float, reach: float, m: float, room: FloatArray
 ) -> float:
     """Return E r_C(m + s·ε) where several panels, or none, are within the distance `far` of m."""
-    total = 0.0
+    total, lows, highs, values = 0.0, panels.low, panels.high, panels.values
     for p in range(first, end):
-        left, right = max(panels.low[p], m - far), min(panels.high[p], m + far)
+        left, right = max(lows[p], m - far), min(highs[p], m + far)
         if left >= right:
             continue
-        series(panels.values[p], room[3])
+        series(values[p], room[3])
         parts = math.ceil((right - left) / (2 * SINGLE * reach * step))
-        centre, half = 0.5 * (panels.low[p] + panels.high[p]), 0.5 * (panels.high[p] - panels.low[p])
+        centre, half = 0.5 * (lows[p] + highs[p]), 0.5 * (highs[p] - lows[p])
         for part in range(parts):
             a, b = left + (right - left) * part / parts, left + (right - left) * (part + 1) / parts
             resample(room[3], (a - centre) / half, (b - centre) / half, room, room[4])

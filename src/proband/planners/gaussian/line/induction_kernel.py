@@ -54,14 +54,15 @@ ALMOST = 0.98
 @inner(inline=True)
 def list_prices(prices: FloatArray, peers: IntArray, opens: IntArray, done: int, edges: Edges) -> None:
     """Write what each test costs after a set; infinity for tests that are done or need not be next."""
-    for i in range(len(edges.prices)):
+    steps, found, made = edges.steps, edges.prices, edges.made
+    for i in range(len(found)):
         opened = (done & peers[i]) != 0
-        needless = edges.steps[i] == 0.0 and (opened or (opens[i] & ~done) == 0)
+        needless = steps[i] == 0.0 and (opened or (opens[i] & ~done) == 0)
         if done >> i & 1 or needless:
-            edges.prices[i] = np.inf
+            found[i] = np.inf
         else:
-            edges.prices[i] = prices[1 if opened else 0, i]
-        edges.made[i] = NOT_YET
+            found[i] = prices[1 if opened else 0, i]
+        made[i] = NOT_YET
 
 
 @inner(inline=True)
@@ -71,15 +72,16 @@ def put_pieces(
 ) -> Any:  # fmt: skip
     """Split a panel at its switches and add the pieces to the set's panels; returns their new number."""
     parts = split_panel(functions, pieces, n, tie)
+    lows, highs, values = found.low, found.high, found.values
     left = -1.0
-    for p in range(min(parts, len(found.low) - count)):
+    for p in range(min(parts, len(lows) - count)):
         right, f = pieces.ends[p], pieces.winners[p]
         if parts == 1:
-            copy_row(functions.values[f], found.values[count])
+            copy_row(functions.values[f], values[count])
         else:
-            resample(functions.series[f], left, right, room, found.values[count])
-        found.low[count] = low if p == 0 else 0.5 * (low + high + (high - low) * left)
-        found.high[count] = high if p == parts - 1 else 0.5 * (low + high + (high - low) * right)
+            resample(functions.series[f], left, right, room, values[count])
+        lows[count] = low if p == 0 else 0.5 * (low + high + (high - low) * left)
+        highs[count] = high if p == parts - 1 else 0.5 * (low + high + (high - low) * right)
         found.actions[count] = functions.codes[f]
         left = right
         count += 1
@@ -88,9 +90,9 @@ def put_pieces(
 
 @inner(inline=True)
 def solve_interval(
-    instance: Instance, level: Level, settings: Settings, edges: Edges, functions: Functions, pieces: Pieces,
-    found: Panels, count: int, done: int, deviation: float, low: float, high: float, room: FloatArray,
-    stack: FloatArray,
+    knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, level: Level, settings: Settings, edges: Edges,
+    functions: Functions, pieces: Pieces, found: Panels, count: int, done: int, deviation: float, low: float,
+    high: float, room: FloatArray, stack: FloatArray,
 ) -> Any:  # fmt: skip
     """Add the panels of one interval; returns their new number and the largest tail."""
     worst = 0.0
@@ -102,7 +104,10 @@ def solve_interval(
         while height:
             height -= 1
             a, b = stack[height, 0], stack[height, 1]
-            n = sample_panel(instance, level, settings, edges, functions, pieces.scores, done, deviation, a, b, room)
+            n = sample_panel(
+                knots, intercepts, slopes, level, settings, edges, functions, pieces.scores, done, deviation, a, b,
+                room,
+            )  # fmt: skip
             last = b - a < NARROWEST * max(deviation, abs(a)) or height + 2 > len(stack) or count + 64 > len(found.low)
             resolved = is_resolved(level, settings, edges, functions, n, done, deviation, a, b, room)
             if not last and not resolved:
@@ -151,6 +156,7 @@ def solve_set(
     `final`: no further test may be run. `late`: none is considered, for want of time; as r_O is at least the smaller
     one of ρ and the cheapest price, that loses at most the difference.
     """
+    knots, intercepts, slopes = instance.knots, instance.intercepts, instance.slopes
     deviation = condition(instance.factors, done, instance.noise, work, edges.steps)
     if deviation == 0.0:
         return 0, 0.0
@@ -160,14 +166,13 @@ def solve_set(
     for k in range(active_intervals(instance.turns, instance.majorants, deviation, settings.cut, intervals)):
         low, end = intervals[k, 0], intervals[k, 1]
         parts = 1 + cut_interval(
-            instance.knots, instance.intercepts, instance.slopes, deviation, ALMOST * cheapest, low, end,
-            pieces.scores, cuts,
+            knots, intercepts, slopes, deviation, ALMOST * cheapest, low, end, pieces.scores, cuts
         )  # fmt: skip
         for part in range(parts):
             high = cuts[part] if part < parts - 1 else end
             count, tail = solve_interval(
-                instance, level, settings, edges, functions, pieces, found, count, done, deviation, low, high, room,
-                stack,
+                knots, intercepts, slopes, level, settings, edges, functions, pieces, found, count, done, deviation,
+                low, high, room, stack,
             )  # fmt: skip
             worst, low = max(worst, tail), high
     if count >= len(found.low):

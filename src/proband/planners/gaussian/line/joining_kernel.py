@@ -14,9 +14,10 @@ from proband.vocabulary import FloatArray
 def join_two(found: Panels, left: int, right: int, largest: float, room: FloatArray) -> Any:
     """Put two neighbours into one panel if it resolves them; returns the tail, or −1 if it does not."""
     first, second, joined, values = room[3], room[4], room[5], room[6]
-    low, seam, high = found.low[left], found.high[left], found.high[right]
-    series(found.values[left], first)
-    series(found.values[right], second)
+    kept, ends = found.values, found.high
+    low, seam, high = found.low[left], ends[left], ends[right]
+    series(kept[left], first)
+    series(kept[right], second)
     for j in range(N):
         t = 0.5 * (low + high + (high - low) * NODES[j])
         if t < seam:
@@ -29,8 +30,8 @@ def join_two(found: Panels, left: int, right: int, largest: float, room: FloatAr
     off = max(off, tail_of(joined))
     if off > largest:
         return -1.0
-    copy_row(values, found.values[left])
-    found.high[left] = high
+    copy_row(values, kept[left])
+    ends[left] = high
     return off
 
 
@@ -38,18 +39,18 @@ def join_two(found: Panels, left: int, right: int, largest: float, room: FloatAr
 def join_panels(found: Panels, count: int, widest: float, largest: float, room: FloatArray) -> Any:
     """Join neighbours with the same action where one panel resolves both; returns the number and the largest tail."""
     kept, worst = ZERO, 0.0
+    lows, highs, actions, values = found.low, found.high, found.actions, found.values
     for p in range(1, count):
-        joinable = found.actions[p] == found.actions[kept] and found.low[p] == found.high[kept]
-        if joinable and found.high[p] - found.low[kept] <= widest:
+        joinable = actions[p] == actions[kept] and lows[p] == highs[kept]
+        if joinable and highs[p] - lows[kept] <= widest:
             tail = join_two(found, kept, p, largest, room)
             if tail >= 0:
                 worst = max(worst, tail)
                 continue
         kept += 1
         if kept != p:
-            found.low[kept], found.high[kept] = found.low[p], found.high[p]
-            copy_row(found.values[p], found.values[kept])
-            found.actions[kept] = found.actions[p]
+            lows[kept], highs[kept], actions[kept] = lows[p], highs[p], actions[p]
+            copy_row(values[p], values[kept])
     return min(kept + 1, count), worst
 
 

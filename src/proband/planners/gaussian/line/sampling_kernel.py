@@ -20,14 +20,12 @@ from proband.planners.gaussian.line.basis_kernel import (
     SAG,
     N,
     at,
-    copy_row,
     curvature_of,
     on_grid,
     series,
     tail_of,
 )
 from proband.planners.gaussian.line.expectation_kernel import LOCALLY, NOT_YET, from_clusters, locally, make_clusters
-from proband.planners.gaussian.line.instance import Instance
 from proband.planners.gaussian.line.tables import Edges, Functions, Level, Settings
 from proband.vocabulary import FloatArray
 
@@ -41,20 +39,21 @@ SMALL_STEP = 0.2
 @inner
 def describe(functions: Functions, f: int, code: int) -> None:
     """Find series, tail, curvature and grid values of a function from its values at the nodes."""
-    series(functions.values[f], functions.series[f])
-    on_grid(functions.values[f], functions.grid[f])
-    functions.tails[f] = tail_of(functions.series[f])
-    functions.curvatures[f] = curvature_of(functions.series[f])
+    values, coefficients = functions.values[f], functions.series[f]
+    series(values, coefficients)
+    on_grid(values, functions.grid[f])
+    functions.tails[f] = tail_of(coefficients)
+    functions.curvatures[f] = curvature_of(coefficients)
     functions.codes[f] = code
 
 
 @inner
 def ceiling(functions: Functions, n: int, g: int) -> float:
     """Return a bound on the smallest of n functions over a cell of the grid."""
-    smallest = np.inf
+    smallest, grid, curvatures, tails = np.inf, functions.grid, functions.curvatures, functions.tails
     for f in range(n):
-        ends = max(functions.grid[f, g], functions.grid[f, g + 1])
-        smallest = min(smallest, ends + SAG * functions.curvatures[f] + functions.tails[f])
+        ends = max(grid[f, g], grid[f, g + 1])
+        smallest = min(smallest, ends + SAG * curvatures[f] + tails[f])
     return smallest
 
 
@@ -64,11 +63,11 @@ def sample_stopping(
     functions: Functions, scores: FloatArray, m: int,
 ) -> Any:  # fmt: skip
     """Sample ρ_y on a panel, and return a bound on the smallest of them over the panel."""
-    n = len(intercepts)
+    n, values = len(intercepts), functions.values
     for j in range(N):
         expect(knots, intercepts, slopes, means[j], deviation, scores)
         for y in range(n):
-            functions.values[y, j] = scores[y]
+            values[y, j] = scores[y]
     for y in range(n):
         describe(functions, y, m + y)
     largest = 0.0
@@ -83,10 +82,11 @@ def expected_losses(
     out: FloatArray,
 ) -> None:  # fmt: skip
     """Write price + E r_C(m + step·ε) of a test for increasing means m, given the set with it, its child."""
-    panels, first, end = level.panels, level.first[child], level.first[child] + level.length[child]
-    if edges.made[test] == NOT_YET:
-        edges.made[test] = make_clusters(panels, first, end, settings.reach, edges, test, room)
-    if edges.made[test] == LOCALLY:
+    panels, first, made = level.panels, level.first[child], edges.made
+    end = first + level.length[child]
+    if made[test] == NOT_YET:
+        made[test] = make_clusters(panels, first, end, settings.reach, edges, test, room)
+    if made[test] == LOCALLY:
         for j in range(len(means)):
             out[j] = locally(panels, first, end, edges.steps[test], settings.window, settings.reach, means[j], room)
     else:
@@ -98,12 +98,14 @@ def expected_losses(
 @inner(inline=True)
 def keep(functions: Functions, f: int, to: int) -> None:
     """Move the description of a function to an earlier place."""
+    values, coefficients, grid = functions.values, functions.series, functions.grid
+    tails, curvatures, codes = functions.tails, functions.curvatures, functions.codes
     if f != to:
-        copy_row(functions.values[f], functions.values[to])
-        copy_row(functions.series[f], functions.series[to])
-        copy_row(functions.grid[f], functions.grid[to])
-        functions.tails[to], functions.curvatures[to] = functions.tails[f], functions.curvatures[f]
-        functions.codes[to] = functions.codes[f]
+        for j in range(N):
+            values[to, j], coefficients[to, j] = values[f, j], coefficients[f, j]
+        for g in range(CELLS + 1):
+            grid[to, g] = grid[f, g]
+        tails[to], curvatures[to], codes[to] = tails[f], curvatures[f], codes[f]
 
 
 @inner
@@ -114,11 +116,11 @@ def keep_relevant(functions: Functions, n: int, room: FloatArray) -> Any:
     """
     for g in range(CELLS):
         room[g // N, g % N] = ceiling(functions, n, g)
-    kept = ZERO
+    kept, grid, curvatures, tails = ZERO, functions.grid, functions.curvatures, functions.tails
     for f in range(n):
-        slack = SAG * functions.curvatures[f] + 2 * functions.tails[f]
+        slack = SAG * curvatures[f] + 2 * tails[f]
         for g in range(CELLS):
-            if min(functions.grid[f, g], functions.grid[f, g + 1]) - slack <= room[g // N, g % N]:
+            if min(grid[f, g], grid[f, g + 1]) - slack <= room[g // N, g % N]:
                 keep(functions, f, kept)
                 kept += 1
                 break
@@ -133,10 +135,10 @@ def off_at_switches(
     """Return how far the polynomial of a test with a small step is from its loss at the switches of its child."""
     if edges.steps[test] >= SMALL_STEP * (high - low):
         return 0.0
-    largest, panels = 0.0, level.panels
+    largest, lows, actions = 0.0, level.panels.low, level.panels.actions
     for p in range(level.first[child] + 1, level.first[child] + level.length[child]):
-        mean = panels.low[p]
-        if low < mean < high and panels.actions[p] != panels.actions[p - 1]:
+        mean = lows[p]
+        if low < mean < high and actions[p] != actions[p - 1]:
             room[7, 0] = mean
             expected_losses(level, child, settings, edges, test, room[7, :1], room, room[7, 1:2])
             largest = max(largest, abs(room[7, 1] - at(coefficients, (2 * mean - low - high) / (high - low))))
@@ -160,37 +162,36 @@ def is_resolved(
     low: float, high: float, room: FloatArray,
 ) -> bool:  # fmt: skip
     """Whether the polynomials of n functions on a panel are accurate, as far as rounding permits."""
-    m, farthest = len(edges.prices), max(abs(low), abs(high))
+    m, farthest, steps = len(edges.prices), max(abs(low), abs(high)), edges.steps
+    tails, codes, values = functions.tails, functions.codes, functions.values
     for f in range(n):
-        scale = edges.steps[functions.codes[f]] if functions.codes[f] < m else deviation
-        if functions.tails[f] > settings.tail + noise(functions.values[f], farthest, scale):
+        scale = steps[codes[f]] if codes[f] < m else deviation
+        if tails[f] > settings.tail + noise(values[f], farthest, scale):
             return False
     resolved = True
     for f in range(n):
-        test = functions.codes[f]
+        test = codes[f]
         if test < m:
             child = done | (1 << test)
             off = off_at_switches(level, child, settings, edges, test, functions.series[f], low, high, room)
-            functions.tails[f] = max(functions.tails[f], off)
-            resolved &= off <= settings.tail + noise(functions.values[f], farthest, edges.steps[test])
+            tails[f] = max(tails[f], off)
+            resolved &= off <= settings.tail + noise(values[f], farthest, steps[test])
     return resolved
 
 
 @inner(inline=True)
 def sample_panel(
-    instance: Instance, level: Level, settings: Settings, edges: Edges, functions: Functions, scores: FloatArray,
-    done: int, deviation: float, low: float, high: float, room: FloatArray,
+    knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, level: Level, settings: Settings, edges: Edges,
+    functions: Functions, scores: FloatArray, done: int, deviation: float, low: float, high: float, room: FloatArray,
 ) -> Any:  # fmt: skip
     """Sample the losses of all actions that may be best on a panel; returns their number."""
     means = room[8]
     for j in range(N):
         means[j] = 0.5 * (low + high + (high - low) * NODES[j])
-    m, n = len(edges.prices), len(instance.intercepts)
-    bound = sample_stopping(
-        instance.knots, instance.intercepts, instance.slopes, deviation, means, functions, scores, m
-    )
-    for i in range(m):
-        if edges.prices[i] < bound:
+    prices, n = edges.prices, len(intercepts)
+    bound = sample_stopping(knots, intercepts, slopes, deviation, means, functions, scores, len(prices))
+    for i in range(len(prices)):
+        if prices[i] < bound:
             expected_losses(level, done | (1 << i), settings, edges, i, means, room, functions.values[n])
             describe(functions, n, i)
             n += 1

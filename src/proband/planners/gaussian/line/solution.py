@@ -136,7 +136,7 @@ class LineSolution:
 
     def posterior_sd(self, masks: ArrayLike) -> FloatArray:
         """Return the standard deviation of z after each set of tests, shape (n,)."""
-        return self.units.unit * self._conditioned(self._sets(masks))[0]
+        return self.units.unit * self._conditioned(self.line.sets(masks))[0]
 
     def steps(self, mask: int) -> FloatArray:
         """Return by how much each test would move the mean of z, as a standard deviation, shape (d,).
@@ -144,7 +144,7 @@ class LineSolution:
         0 for tests that are done, cannot be run, or tell nothing.
         """
         found = np.zeros(self.line.d)
-        found[self.line.tests] = self.units.unit * self._conditioned(self._sets([mask]))[1][0]
+        found[self.line.tests] = self.units.unit * self._conditioned(self.line.sets([mask]))[1][0]
         return found
 
     @property
@@ -155,26 +155,9 @@ class LineSolution:
         deviations, steps = condition_many(self.instance.factors, sets, self.instance.noise)
         return deviations, steps
 
-    def _sets(self, masks: ArrayLike) -> IntArray:
-        """Return sets as bits of the tests that can be run only."""
-        given = np.atleast_1d(np.asarray(masks, dtype=np.int64))
-        wrong = ((given & self.line.context) != self.line.context) | (
-            (given & ~(self.line.context | self.line.operable)) != 0
-        )
-        if wrong.any():
-            raise StateError(
-                f"the tested set is {int(given[wrong][0]):#b}; it must have all tests known on arrival "
-                f"({self.line.context:#b}) and beside them only tests that can be run ({self.line.operable:#b}); "
-                "correct it"
-            )
-        sets = np.zeros(len(given), dtype=np.int64)
-        for i, test in enumerate(self.line.tests):
-            sets |= (given >> test & 1) << i
-        return sets
-
     def _states(self, masks: ArrayLike, means: ArrayLike) -> tuple[IntArray, FloatArray]:
         """Return sets and means in standard units."""
-        sets, given = self._sets(masks), np.atleast_1d(np.asarray(means, dtype=np.float64))
+        sets, given = self.line.sets(masks), np.atleast_1d(np.asarray(means, dtype=np.float64))
         if sets.shape != given.shape or not np.isfinite(given).all():
             raise StateError(
                 f"there are {sets.shape} sets and {given.shape} means; there must be one finite mean for each set; "

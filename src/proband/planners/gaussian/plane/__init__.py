@@ -2,6 +2,6 @@
 
 from proband.planners.gaussian.plane.problem import Plane
 from proband.planners.gaussian.plane.solution import PlaneSolution
-from proband.planners.gaussian.plane.solve import Refinement, solve_plane
+from proband.planners.gaussian.plane.solve import solve_plane
 
-__all__ = ["Plane", "PlaneSolution", "Refinement", "solve_plane"]
+__all__ = ["Plane", "PlaneSolution", "solve_plane"]

@@ -105,7 +105,7 @@ class PlaneSolution:
 
     def posterior_covariance(self, masks: ArrayLike) -> FloatArray:
         """Return the covariance of z after each set of tests, shape (n, 2, 2)."""
-        scores, units = self.induction.sets.scores[self._sets(masks)], self.induction.sets.instance.units
+        scores, units = self.induction.sets.scores[self.plane.sets(masks)], self.induction.sets.instance.units
         return np.asarray(scores[:, [[0, 1], [1, 2]]] * np.outer(units, units))
 
     def steps(self, mask: int) -> FloatArray:
@@ -114,7 +114,7 @@ class PlaneSolution:
         0 for tests that are done, cannot be run, or tell nothing; the signs say whether both scores move together.
         """
         found = np.zeros((self.plane.d, 2))
-        steps, units = self.induction.sets.steps[self._sets([mask])[0]], self.induction.sets.instance.units
+        steps, units = self.induction.sets.steps[self.plane.sets([mask])[0]], self.induction.sets.instance.units
         found[self.plane.tests] = steps * units
         return found
 
@@ -122,24 +122,9 @@ class PlaneSolution:
         sets, n = self.induction.sets, self.plane.reward.n
         return np.asarray(expect_many(sets.instance.surfaces, points, sets.scores[done], n + 1)[:, n])
 
-    def _sets(self, masks: ArrayLike) -> IntArray:
-        """Return sets as bits of the tests that can be run only."""
-        given = np.atleast_1d(np.asarray(masks, dtype=np.int64))
-        context, operable = self.plane.context, self.plane.operable
-        wrong = ((given & context) != context) | ((given & ~(context | operable)) != 0)
-        if wrong.any():
-            raise StateError(
-                f"the tested set is {int(given[wrong][0]):#b}; it must have all tests known on arrival ({context:#b}) "
-                f"and otherwise only tests that can be run ({operable:#b}); correct it"
-            )
-        sets = np.zeros(len(given), dtype=np.int64)
-        for i, test in enumerate(self.plane.tests):
-            sets |= (given >> test & 1) << i
-        return sets
-
     def _states(self, masks: ArrayLike, means: ArrayLike) -> tuple[IntArray, FloatArray]:
         """Return sets and means in standard units."""
-        sets, given = self._sets(masks), np.asarray(means, dtype=np.float64)
+        sets, given = self.plane.sets(masks), np.asarray(means, dtype=np.float64)
         if given.shape != (len(sets), 2) or not np.isfinite(given).all():
             raise StateError(
                 f"there are {len(sets)} sets and means of shape {given.shape}; there must be two finite numbers for "

@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
-from proband.errors import PlanError, TooLargeError
+from proband.errors import TooLargeError
 from proband.piecewise.plane_kernel import expect_many
 from proband.planners.gaussian.plane.induction import Induction, Rule, Sets
 from proband.planners.gaussian.plane.instance import Instance, standardise
 from proband.planners.gaussian.plane.problem import Plane
 from proband.planners.gaussian.plane.solution import PlaneSolution
+from proband.planners.gaussian.pool import check_limits
 from proband.planners.memory import available_memory, human_bytes, human_number
-from proband.planners.options import Standing
+from proband.planners.progress import Progress, Report
 from proband.vocabulary import FloatArray
 
 RELATIVE_TOLERANCE = 1e-3
@@ -48,18 +47,6 @@ BYTES_A_SET = 1e5
 """About what a set takes on the second grid."""
 
 
-@dataclass(frozen=True)
-class Refinement(Standing):
-    """How far the induction has come; `value` and `bound` are those of deciding at once and of perfect information.
-
-    `width` is that of the grid's panels, in prior deviations; `solved` of `sets` sets are done on it.
-    """
-
-    width: float
-    solved: int
-    sets: int
-
-
 def solve_plane(
     plane: Plane,
     *,
@@ -67,7 +54,7 @@ def solve_plane(
     max_tests: int | None = None,
     memory_limit: float | None = None,
     time_limit: float | None = None,
-    progress: Callable[[Refinement], None] | None = None,
+    progress: Report | None = None,
 ) -> PlaneSolution:
     """Find the best policy of a plane.
 
@@ -85,7 +72,8 @@ def solve_plane(
     time_limit : float, optional
         Seconds after which no finer grid is begun, and one that is begun is given up; the first one is always finished.
     progress : callable, optional
-        Called with a :class:`Refinement` now and then.
+        Called now and then with how many tested sets are solved on a grid, the `width` of whose panels, in prior
+        deviations, is among the details; `value` and `bound` are those of deciding at once and of perfect information.
 
     Examples
     --------
@@ -101,7 +89,7 @@ def solve_plane(
     (0.271, array([1, 3]))
     """
     began = time.perf_counter()
-    _check_limits(tolerance, max_tests)
+    check_limits(tolerance, max_tests)
     instance = standardise(plane)
     m = len(instance.peers)
     memory = available_memory() if memory_limit is None else memory_limit
@@ -120,7 +108,7 @@ class _Refining:
 
     def __init__(
         self, sets: Sets, reach: float, scale: float, wanted: float, memory: float, limit: float | None, began: float,
-        progress: Callable[[Refinement], None] | None,
+        progress: Report | None,
     ) -> None:  # fmt: skip
         self.sets, self.reach, self.wanted, self.memory, self.progress = sets, reach, wanted, memory, progress
         self.began, self.deadline = began, math.inf if limit is None else began + limit
@@ -168,7 +156,12 @@ class _Refining:
                 return None
             if self.progress is not None and (now - reported > REPORTED or solved == total):
                 reported = now
-                self.progress(Refinement(now - self.began, self.stopping, self.perfect, width, solved, total))
+                self.progress(
+                    Progress(
+                        seconds=now - self.began, value=self.stopping, bound=self.perfect, what="sets", done=solved,
+                        total=total, details={"width": width},
+                    )
+                )  # fmt: skip
         return induction
 
     def _losses(self, induction: Induction) -> FloatArray:
@@ -187,13 +180,6 @@ def _scale(plane: Plane, instance: Instance) -> float:
     expected = expect_many(instance.surfaces, points, instance.prior, plane.reward.n + 1)
     largest = float((expected[:, -1] - expected[:, :-1].max(axis=1)).max())
     return min((scale for scale in (largest, plane.reward.span) if scale > 0), default=1.0)
-
-
-def _check_limits(tolerance: float | None, max_tests: int | None) -> None:
-    if tolerance is not None and not 0 < tolerance < math.inf:
-        raise PlanError(f"tolerance is {tolerance}; it must be above 0 and finite; give one, or leave it out")
-    if max_tests is not None and max_tests < 0:
-        raise PlanError(f"max_tests is {max_tests}; it must be 0 or more; give a limit, or leave it out")
 
 
 def _check_size(m: int, most: int, memory: float) -> None:

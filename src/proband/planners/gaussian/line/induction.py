@@ -1,0 +1,116 @@
+"""The induction for one score: the losses of all sets of tests, largest sets first.
+
+Sets of one size depend on those with one test more only, and are solved side by side by all cores.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proband.errors import TooLargeError
+from proband.planners.gaussian.line.basis_kernel import N
+from proband.planners.gaussian.line.induction_kernel import solve_sets
+from proband.planners.gaussian.line.instance import Instance
+from proband.planners.gaussian.line.tables import Level, Panels, Settings
+from proband.planners.memory import human_bytes, human_number
+from proband.vocabulary import FloatArray, IntArray
+
+Share = tuple[NDArray[np.int32], FloatArray, Panels]
+"""Numbers of panels, errors and panels of some sets."""
+
+BYTES_A_PANEL = 8 * N + 8 + 8 + 2
+BYTES_A_SET = 8 + 4 + 8 + 8
+PANELS_A_TURN = 6
+"""About what a set takes around one turn of the best decision."""
+
+MOST_SETS = 2**26
+LARGEST_SHARE = 256
+"""Sets that a core takes at a time, at most."""
+
+
+class Induction:
+    """Solves level after level and keeps the panels."""
+
+    def __init__(self, instance: Instance, settings: Settings, sizes: int, memory: float, deadline: float) -> None:
+        self.instance, self.settings, self.memory, self.deadline = instance, settings, memory, deadline
+        sets = np.arange(2 ** len(instance.peers), dtype=np.int64)
+        self.first = np.zeros(len(sets), dtype=np.int64)
+        self.length = np.zeros(len(sets), dtype=np.int32)
+        self.error = np.zeros(len(sets))
+        self.sets = [sets[np.bitwise_count(sets) == size] for size in range(sizes + 1)]
+        self.levels: list[Level] = []
+        self.complete = True
+
+    def solve(self) -> Iterator[tuple[int, int]]:
+        """Solve all levels; yields how many sets are done, and how many there are."""
+        total, solved, cores = sum(map(len, self.sets)), 0, os.cpu_count() or 1
+        below = self._level(Panels(np.zeros(0), np.zeros(0), np.zeros((0, N)), np.zeros(0, dtype=np.int16)))
+        threads = ThreadPoolExecutor(cores)
+        try:
+            for sets in self.sets[::-1]:
+                shares = _shares(sets, cores)
+                solve = partial(self._solve, below, not self.levels)
+                found = []
+                for result in map(solve, shares) if len(shares) == 1 else threads.map(solve, shares):
+                    found.append(result)
+                    solved += len(result[0])
+                    yield solved, total
+                below = self._keep(sets, found)
+                self._check_memory(solved, total)
+        finally:
+            threads.shutdown(cancel_futures=True)  # also where an interrupt, or the caller, ends it early
+
+    def _solve(self, below: Level, final: bool, sets: IntArray) -> Share:
+        late = time.perf_counter() > self.deadline
+        if late and not final:
+            self.complete = False
+        counts, errors, panels = solve_sets(self.instance, below, self.settings, sets, final, late)
+        return counts, errors, Panels(*panels)
+
+    def _keep(self, sets: IntArray, found: list[Share]) -> Level:
+        counts = np.concatenate([share[0] for share in found])
+        self.length[sets], self.error[sets] = counts, np.concatenate([share[1] for share in found])
+        self.first[sets] = np.cumsum(counts) - counts
+        panels = Panels(*(np.concatenate(parts) for parts in zip(*(share[2] for share in found), strict=True)))
+        self.levels.append(self._level(panels))
+        return self.levels[-1]
+
+    def _level(self, panels: Panels) -> Level:
+        return Level(self.first, self.length, self.error, panels)
+
+    def _check_memory(self, solved: int, total: int) -> None:
+        used = BYTES_A_PANEL * sum(len(level.panels.low) for level in self.levels)
+        growth = total / solved if 10 * solved > total else 1.0
+        expected = BYTES_A_SET * len(self.first) + used * growth
+        if expected > self.memory:
+            raise _too_large(expected, total, len(self.instance.peers), self.memory)
+
+
+def _shares(sets: IntArray, cores: int) -> list[IntArray]:
+    """Cut the sets of a level into what a core takes at a time."""
+    size = min(LARGEST_SHARE, max(16, len(sets) // (4 * cores)))
+    return [sets[start : start + size] for start in range(0, len(sets), size)]
+
+
+def check_size(instance: Instance, sizes: int, memory: float) -> None:
+    """Raise unless the panels will fit, as far as that can be told before."""
+    m, turns = len(instance.peers), len(instance.turns)
+    sets = sum(math.comb(m, size) for size in range(sizes + 1))
+    expected = float(BYTES_A_SET * 2**m + sets * BYTES_A_PANEL * PANELS_A_TURN * turns)
+    if expected > memory or 2**m > MOST_SETS:
+        raise _too_large(expected, sets, m, memory)
+
+
+def _too_large(expected: float, sets: int, m: int, memory: float) -> TooLargeError:
+    return TooLargeError(
+        f"the Gaussian planner would need about {human_bytes(expected)} for {human_number(sets)} sets of {m} tests "
+        f"that can be run; the limit is {human_bytes(memory)}; leave out tests, or limit their number with max_tests"
+    )
