@@ -70,11 +70,13 @@ once more."""
 SUBJECTS = {
     "proband.agents": ("the kernels of agents", "a few seconds"),
     "proband.estimators": ("the estimators", "a few seconds"),
+    "proband.piecewise": ("the expectations of scores", "a few seconds"),
     "proband.planners.dense": ("the dense planner", "about 5 seconds"),
     "proband.planners.gaussian": ("the planner for one score", "about 15 seconds"),
     "proband.planners.gaussian.plane": ("the planner for two scores", "about 15 seconds"),
     "proband.planners.sparse": ("the sparse search", "about 15 seconds"),
     "proband.planners.subset": ("the search for sets of tests", "about 15 seconds"),
+    "proband.studies": ("the test for drift", "a few seconds"),
 }
 """What the kernels below a module or package are for, and how long they take to compile (``make bench-start``)."""
 

@@ -19,11 +19,6 @@ COMMANDS = {
     "next": ("next", "Say which test to run next, or what to decide, and why."),
     "sensors": ("sensors", "Find the sites of a network that are worth measuring, with proof."),
     "example": ("example", "Write a problem file and simulated records, for a first try."),
-    "study": ("study", "Live studies: ask, tell, decide, and lose nothing."),
-    "experiment": (
-        "experiment",
-        "Agents side by side on the same subjects: from one seed to a table, figures and a report.",
-    ),
     "doctor": (
         "doctor",
         "Show versions, optional parts, the GPU, SQLite and the machine; or compile everything ahead.",
@@ -31,6 +26,11 @@ COMMANDS = {
     "demo": (
         "demo",
         "Let three agents learn from the same simulated stream of bolts, and show what their learning cost.",
+    ),
+    "study": ("study", "Live studies: ask, tell, decide, and lose nothing."),
+    "experiment": (
+        "experiment",
+        "Agents side by side on the same subjects: from one seed to a table, figures and a report.",
     ),
 }
 """The module of each command, and the first line of its help."""

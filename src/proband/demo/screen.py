@@ -24,7 +24,6 @@ def show(folder: Path, *, seed: int = 0, subjects: int = STREAM, console: Consol
     console.print(
         "[bold cyan]A stream of bolts[/], nine tests to choose from, one question: pass or fail?\n"
         "Three agents learn the answer from the same bolts, each on its own.\n"
-        "[dim](The very first time, numba compiles for a while: half a minute at most.)[/]\n"
     )
     if not can_draw():
         console.print(
