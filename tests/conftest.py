@@ -18,6 +18,9 @@ settings.load_profile("proband")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+collect_ignore = ["pieces"]  # of another package, which is installed for its tests
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20240607)

@@ -1,4 +1,4 @@
-"""A reward, a law and a planner of another package work by name everywhere, with no file of the library touched."""
+"""Rewards, laws and a planner of another package work by name everywhere, with no file of the library touched."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ PROBAND = ("-c", "from proband.cli import main; main()")
 ENTRY_POINTS = """
 [proband.rewards]
 threshold = other:Threshold
+within = other:Within
 
 [proband.planners]
 impatient = other:plan_impatient

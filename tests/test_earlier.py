@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -37,3 +39,13 @@ def test_policy_files_of_every_format(name: str, tmp_path: Path) -> None:
         for key in ("value", "error"):
             assert again.pop(key) == pytest.approx(before.pop(key), rel=1e-6, abs=1e-12)
     assert again == before
+
+
+@pytest.mark.parametrize("name", ["tree", "unstated", "match", "set"])
+def test_a_policy_is_followed_without_compiled_code(name: str) -> None:
+    """A Gaussian plan alone is found again when it is read, and needs its solver."""
+    program = (
+        "import sys; from proband.planners.files import load_policy; policy = load_policy(sys.argv[1])\n"
+        "policy.act(policy.problem.state()); sys.exit('numba' in sys.modules or 'scipy' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(EARLIER / f"{name}.json")], check=True)

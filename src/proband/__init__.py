@@ -25,21 +25,7 @@ if TYPE_CHECKING:
     from proband.studies import Study
     from proband.vocabulary import Records, Test
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            "Discrete": "proband.distributions",
-            "Gaussian": "proband.distributions",
-            "Evaluation": "proband.planners",
-            "Plan": "proband.planners",
-            "evaluate": "proband.planners",
-            "plan": "proband.planners",
-            "Problem": "proband.problem",
-            "Study": "proband.studies",
-            "Records": "proband.vocabulary",
-            "Test": "proband.vocabulary",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __version__ = "0.1.0"
 

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.distributions import Discrete, Gaussian
+from proband.distributions import Discrete, Distribution
 from proband.errors import DistributionError, ProblemError, TooLargeError
 from proband.problem import Problem
 from proband.rewards import Projection, Table
@@ -88,7 +88,7 @@ class BinnedPolicy:
 
 def discretise(
     problem: Problem,
-    source: Gaussian | Records,
+    source: Distribution | Records,
     *,
     bins: int = 4,
     subjects: int = SUBJECTS,
@@ -100,12 +100,12 @@ def discretise(
     ----------
     problem : Problem
         With measured tests; its reward is a projection or any function f(x, y).
-    source : Gaussian or Records
+    source : Distribution or Records
         The law of the measurements, or past subjects (their complete rows are used).
     bins : int, default 4
         How many quantile bins a measurement gets.
     subjects : int, optional
-        How many are drawn from a Gaussian law.
+        How many are drawn from a law.
     rng : numpy.random.Generator, optional
         Draws them; by default always the same ones.
 
@@ -163,10 +163,10 @@ def to_bins(rows: FloatArray, edges: tuple[FloatArray, ...]) -> FloatArray:
     return np.where(np.isnan(rows), np.nan, binned.astype(np.float64))
 
 
-def _rows(problem: Problem, source: Gaussian | Records, subjects: int, rng: np.random.Generator) -> FloatArray:
+def _rows(problem: Problem, source: Distribution | Records, subjects: int, rng: np.random.Generator) -> FloatArray:
     if not problem.measured:
         raise ProblemError("the tests list outcomes already; binning is for measured tests; plan the problem as it is")
-    if isinstance(source, Gaussian):
+    if not isinstance(source, Records):
         source.check(problem)
         return source.sample(rng, subjects)
     complete = source.complete()

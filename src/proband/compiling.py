@@ -30,6 +30,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import event
@@ -39,6 +40,7 @@ __all__ = [
     "CONTRACTING",
     "FINITE",
     "SUMMING",
+    "ZERO",
     "bits_of",
     "compiled",
     "inner",
@@ -59,6 +61,10 @@ SUMMING = frozenset({"reassoc", "contract", "nsz"})
 
 CONTRACTING = frozenset({"contract"})
 """``fastmath`` of polynomials: a product and a sum may become one instruction."""
+
+ZERO: int = cast(int, np.int64(0))
+"""0, to begin a count that is handed on: a plain 0 has a type of its own, for which all that takes it would be compiled
+once more."""
 
 SUBJECTS = {
     "proband.agents": ("the kernels of agents", "a few seconds"),

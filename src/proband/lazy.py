@@ -1,6 +1,7 @@
 """Attributes of packages that are loaded when they are first used (PEP 562).
 
-A package's ``__init__`` names what it offers and imports none of it, except for the type checker::
+A package's ``__init__`` imports what it offers for the type checker alone; from those lines, read as text, everybody
+else learns where to find it when it is asked for::
 
     from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ A package's ``__init__`` names what it offers and imports none of it, except for
     if TYPE_CHECKING:
         from proband.distributions.discrete import Discrete
     else:
-        __getattr__, __dir__ = attributes(__name__, {"Discrete": "proband.distributions.discrete"})
+        __getattr__, __dir__ = attributes(__name__)
 
     __all__ = ["Discrete"]
 
@@ -19,24 +20,26 @@ importing the submodule would put it in the place of what is meant.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 
-def attributes(package: str, places: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package whose names are found in these modules.
+def attributes(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package.
 
     Examples
     --------
-    >>> __getattr__, __dir__ = attributes("proband.lazy", {"pi": "math", "sqrt": "cmath"})
-    >>> __getattr__("pi"), "sqrt" in __dir__()
-    (3.141592653589793, True)
-    >>> __getattr__("tau")
+    >>> __getattr__, __dir__ = attributes("proband")
+    >>> __getattr__("Problem").__module__, "Study" in __dir__()
+    ('proband.problem', True)
+    >>> __getattr__("Patient")
     Traceback (most recent call last):
-    AttributeError: module 'proband.lazy' has no attribute 'tau'
+    AttributeError: module 'proband' has no attribute 'Patient'
     """
+    places = _places(package)
 
     def load(name: str) -> Any:
         if name not in places:
@@ -49,3 +52,11 @@ def attributes(package: str, places: Mapping[str, str]) -> tuple[Callable[[str],
         return sorted({*vars(sys.modules[package]), *places})
 
     return load, names
+
+
+def _places(package: str) -> dict[str, str]:
+    """Return the module of each name that a package imports for the type checker."""
+    lines = ast.parse(vars(sys.modules[package])["__spec__"].loader.get_source(package)).body
+    [checked] = [line for line in lines if isinstance(line, ast.If) and ast.unparse(line.test) == "TYPE_CHECKING"]
+    imports = [line for line in checked.body if isinstance(line, ast.ImportFrom)]
+    return {alias.name: str(line.module) for line in imports for alias in line.names}

@@ -17,12 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
-from proband.errors import TableError, shown
+from proband.errors import ProblemError, TableError, shown
 from proband.files import read_text
 from proband.texts import cell_of, text_of
 from proband.vocabulary import FloatArray, Records, Test
 
 PROBABILITY = "probability"
+PRICES = ("site", "cost", "group", "group_cost")
+"""The columns of a table of prices; the last two where sites share a preparation."""
 MISSING = frozenset({"", "na", "nan", "n/a", "null", "none"})
 
 
@@ -48,6 +50,25 @@ def read_distribution(path: str | os.PathLike[str], tests: Sequence[Test]) -> tu
             "vectors; fill it in"
         )
     return rows, probabilities
+
+
+def read_prices(path: str | os.PathLike[str], names: Sequence[str]) -> list[Test]:
+    """Read what the sites of a network cost, a row each; returns them as measured tests, in the order of `names`."""
+    if not Path(path).exists():
+        raise TableError(f"{path}: it cannot be read (no number, and no such file); give a number, or a CSV of prices")
+    header, body, _ = read_lines(path, PRICES)
+    if not {"site", "cost"} <= set(header):
+        raise TableError(f"{path}: its columns are {shown(header)}; it needs site and cost; add them")
+    rows = [dict(zip(header, cells, strict=True)) for cells in body]
+    by_site = {row["site"].strip(): row for row in rows}
+    missing = [name for name in names if name not in by_site]
+    unknown = [name for name in by_site if name not in names]
+    if missing or unknown:
+        raise TableError(
+            f"{path}: it has no cost for {missing} and costs of unknown {shown(unknown)}; every site needs one; "
+            "correct it"
+        )
+    return [_priced_site(path, name, by_site[name]) for name in names]
 
 
 def write_table(
@@ -138,6 +159,19 @@ def _cell(cell: str, known: Container[str]) -> str:
     """Return the known name that a cell stands for, with the blanks around it or without; else the cell, stripped."""
     readings = (text_of(cell), cell, text_of(cell.strip()))
     return next((reading for reading in readings if reading in known), cell.strip())
+
+
+def _priced_site(path: str | os.PathLike[str], name: str, row: dict[str, str]) -> Test:
+    group = row.get("group", "").strip() or None
+    try:
+        cost = float(row["cost"])
+        group_cost = float(row["group_cost"]) if group is not None else None
+    except (ValueError, KeyError) as error:
+        raise TableError(f"{path}: the prices of {name!r} are no numbers ({error}); correct them") from error
+    try:
+        return Test(name, cost, outcomes=None, group=group, group_cost=group_cost)
+    except ProblemError as error:
+        raise TableError(f"{path}: {error}") from error
 
 
 def _check_room(path: str | os.PathLike[str], tests: Sequence[Test]) -> None:

@@ -77,7 +77,7 @@ def test_a_run_goes_on_in_the_same_folder(run) -> None:
     [
         (("run", "nothing"), 2, "choose one of paper-discrete"),
         (("show", "nothing"), 2, "choose one of paper-discrete"),
-        (("run", "easy", "--agents", "nobody"), 2, "choose from explore-then-commit"),
+        (("run", "easy", "--agents", "nobody"), 2, "choose one of clairvoyant, test-everything, explore-then-commit"),
         (("run", "easy", "--set", "m=1"), 2, "it has horizon"),
         (("run", "easy", "--set", "m"), 2, "m=1,2,4"),
         (("run", "easy", "--horizon", "long"), 2, "2^16"),

@@ -20,8 +20,8 @@ from tests.fuzz.mutations import altered, damaged, rearranged
 from tests.studies.crowd import PROBLEMS
 
 from proband import Discrete, Gaussian, Problem
-from proband.cli.sensors import load_network
 from proband.errors import ProbandError
+from proband.instances.networks import load_network
 from proband.planners.files import load_policy
 from proband.policies import Tree
 from proband.policies.rendering import text
@@ -125,7 +125,7 @@ def _follow(path: Path) -> None:
 
 
 def _sensors(path: Path) -> None:
-    load_network(str(path), None, 1.0, records=False)
+    load_network(str(path), scale=1.0)
 
 
 _COVARIANCE: tuple[Read, ...] = (*_for(("network",), Gaussian.load), _sensors)
@@ -137,13 +137,13 @@ KINDS: dict[str, Kind] = {
         seeds.records,
         (
             *_for(("bolts", "gout", "rods"), lambda path, problem: read_records(path, problem.tests)),
-            lambda path: load_network(str(path), None, 1.0, records=True),
+            lambda path: load_network(str(path), scale=1.0, records=True),
         ),
         rearranged,
     ),
     "law": Kind(".csv", seeds.laws, _for(("bolts", "gout", "vector"), Discrete.load), rearranged),
     "prices": Kind(
-        ".csv", seeds.prices, (lambda path: load_network("network", str(path), 1.0, records=False),), rearranged
+        ".csv", seeds.prices, (lambda path: load_network("network", costs=str(path), scale=1.0),), rearranged
     ),
     "parquet": Kind(".parquet", seeds.parquets, _for(("bolts", "gout", "rods"), read_past)),
     "policy": Kind(".json", seeds.policies, (_follow,), _altered_json),

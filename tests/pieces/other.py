@@ -1,4 +1,4 @@
-"""A reward, two laws and a planner as another package would have them; nothing of the library was touched for them."""
+"""Two rewards, two laws and a planner as another package would have them, with nothing of the library touched."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from scipy.special import digamma, gammaln
 from proband import Discrete, Gaussian, Problem, Test, evaluate
 from proband.checking import NUMBER, FieldTypes
 from proband.planners import DiscretePlan, Options, serves
+from proband.rewards import Piece, Projection, Score
 from proband.rewards.base import BaseReward
 from proband.vocabulary import FloatArray, IntArray, Kind
 
@@ -24,6 +25,8 @@ class Threshold(BaseReward):
 
     limit: float
 
+    name = "threshold"
+    required = ("limit",)
     fields: ClassVar[FieldTypes] = {"limit": NUMBER}
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
@@ -31,14 +34,28 @@ class Threshold(BaseReward):
         payoff[:, 0] = np.where(rows.sum(axis=1) <= self.limit, 1.0, -1.0)
         return payoff
 
+
+class Within(Projection):
+    """A measurement within its limits brings `value`, one beyond them loses `loss`, whoever passes it."""
+
+    name = "within"
+    required = ("test", "low", "high")
+    fields: ClassVar[FieldTypes] = {"test": str, "low": NUMBER, "high": NUMBER, "value": NUMBER, "loss": NUMBER}
+
+    def __init__(self, test: str, low: float, high: float, value: float = 1.0, loss: float = 10.0) -> None:
+        for name, given in {"test": test, "low": low, "high": high, "value": value, "loss": loss}.items():
+            object.__setattr__(self, name, given)
+        pieces = [Piece("pass", -loss), Piece("pass", value + loss, when={test: (low, high)})]
+        super().__init__([Score(test, {test: 1.0})], pieces)
+
     @classmethod
     def from_dict(
-        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
+        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str
     ) -> Self:
-        return cls(content["limit"])
+        return cls(**{name: content[name] for name in cls.fields if name in content})
 
     def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
-        return {"kind": "threshold", "limit": self.limit}
+        return {name: getattr(self, name) for name in self.fields}
 
 
 class Mixture:

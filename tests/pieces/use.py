@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from other import Mixture, Student, Threshold
+from other import Mixture, Student, Threshold, Within
 
 from proband import Problem, Test, evaluate, plan
 from proband.instances import bolts_measured
@@ -38,6 +38,14 @@ check_policy(problem, saved, rng, rows=mixture.sample(rng, 50))
 mixture.solvable().save(folder / "law.csv", problem)
 
 instance = bolts_measured()
+strength = instance.problem.tests[5].name
+limited = Problem(instance.problem.tests, ["pass", "fail"], Within(strength, 800.0, 1000.0))
+limited.save(folder / "limited.toml")
+assert Problem.load(folder / "limited.toml") == limited
+within = plan(limited, instance.distribution, tolerance=0.01)
+assert 0 < within.value < 1
+save_policy(within, folder / "within.json")
+assert load_policy(folder / "within.json").problem == limited
 student = Student(instance.distribution.mean, instance.distribution.covariance, 5.0)
 check_distribution(student, rng)
 measured = plan(instance.problem, student, tolerance=0.01)

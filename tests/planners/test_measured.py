@@ -17,7 +17,8 @@ from proband.planners.gaussian.planner import plan_gaussian
 from proband.planners.options import Options
 from proband.planners.progress import Progress
 from proband.planners.subset import enumerate_values
-from proband.planners.subset.planner import SubsetPlan, plan_subset
+from proband.planners.subset.plan import SubsetPlan
+from proband.planners.subset.planner import plan_subset
 from proband.policies import DecideNow, FixedSet, follow, test_everything
 from proband.rewards import Entropy
 

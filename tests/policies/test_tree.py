@@ -70,15 +70,10 @@ def test_a_policy_file_holds_the_reward_if_it_can(rng: np.random.Generator) -> N
 class Halves(BaseReward):
     """A reward that problem files learn to hold."""
 
+    name = "halves"
+
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         return 0.5 + rows[:, :1] * np.arange(len(decisions))
-
-    @classmethod
-    def from_dict(cls, content: object, tests: object, decisions: object, *, source: str) -> Halves:
-        return cls()
-
-    def to_dict(self, tests: object, decisions: object) -> dict[str, object]:
-        return {"kind": "halves"}
 
 
 def test_a_policy_file_holds_every_reward_that_problem_files_hold(

@@ -15,23 +15,7 @@ if TYPE_CHECKING:
     from proband.agents.safe_leaf_completion import SafeLeafCompletion
     from proband.agents.setting import Setting
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            **dict.fromkeys(["FOREVER", "Agent"], "proband.agents.agent"),
-            "Doubling": "proband.agents.doubling",
-            **dict.fromkeys(["ExploreThenCommit", "exploration_length"], "proband.agents.explore_then_commit"),
-            **dict.fromkeys(["Clairvoyant", "TestEverything"], "proband.agents.fixed"),
-            "LeafCompletion": "proband.agents.leaf_completion",
-            **dict.fromkeys(
-                ["AGENTS", "DEFAULT_AGENT", "agents_for", "build_agent", "checked_agent", "default_agent"],
-                "proband.agents.registry",
-            ),
-            **dict.fromkeys(["Greedy", "Thompson"], "proband.agents.replanning"),
-            "SafeLeafCompletion": "proband.agents.safe_leaf_completion",
-            "Setting": "proband.agents.setting",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = [
     "AGENTS",

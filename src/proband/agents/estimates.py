@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.estimators import EmpiricalBayes, Estimator, GaussianLikelihood, Likelihood
 from proband.planners import Plan, plan
 from proband.problem import Problem
@@ -21,7 +21,7 @@ FINEST = 1e-6
 COARSEST = 1e-3
 
 
-Planner = Callable[[Problem, Law, int], Plan]
+Planner = Callable[[Problem, Distribution, int], Plan]
 """From a problem, a law and the number of subjects that it was estimated from to a plan."""
 
 
@@ -36,7 +36,7 @@ ESTIMATORS: dict[Kind, Callable[[Problem], Estimator]] = {
 }
 
 
-def plan_estimate(problem: Problem, law: Law, subjects: int) -> Plan:
+def plan_estimate(problem: Problem, law: Distribution, subjects: int) -> Plan:
     """Return the plan of an estimated law, as accurate as the number of subjects deserves."""
     return plan(problem, law, tolerance=suited_tolerance(problem, subjects))
 

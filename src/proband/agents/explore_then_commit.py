@@ -13,7 +13,7 @@ from typing import Self
 from proband.agents.agent import FOREVER, fully_tested, shows_unavailable
 from proband.agents.estimates import plan_estimate
 from proband.agents.setting import Setting
-from proband.distributions import Discrete, Law
+from proband.distributions import Discrete, Distribution
 from proband.errors import AgentError
 from proband.estimators import CompleteCases, Likelihood, Observations
 from proband.estimators.listed.counting import CountingEstimator
@@ -55,7 +55,7 @@ class Exploring(ABC):
         """N: how many subjects are tested completely."""
 
     @abstractmethod
-    def law(self) -> Law:
+    def law(self) -> Distribution:
         """Return the law estimated from all that was learned, in an order that does not depend on calls."""
 
     @abstractmethod

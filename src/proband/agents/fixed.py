@@ -7,7 +7,7 @@ from typing import Self
 
 from proband.agents.agent import FOREVER, shows_unavailable
 from proband.agents.setting import Setting
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.errors import AgentError
 from proband.estimators import Estimator, GaussianLikelihood, Likelihood
 from proband.planners import plan
@@ -28,7 +28,7 @@ class Clairvoyant:
 
     kinds = frozenset(Kind)
 
-    def __init__(self, problem: Problem, distribution: Law) -> None:
+    def __init__(self, problem: Problem, distribution: Distribution) -> None:
         self._policy = plan(problem, distribution)
 
     @classmethod
@@ -61,7 +61,7 @@ class TestEverything:
     __test__ = False  # pytest would take the class for a test case
     kinds = frozenset(Kind)
 
-    def __init__(self, problem: Problem, distribution: Law | None = None) -> None:
+    def __init__(self, problem: Problem, distribution: Distribution | None = None) -> None:
         self.problem = problem
         learns = distribution is None and not problem.all_available
         self._history = HISTORIES[problem.kind](problem) if learns else None

@@ -62,7 +62,7 @@ def checked_agent(name: str) -> Buildable:
     if name not in AGENTS and ":" not in name:
         raise UnknownNameError(
             f"agent {name!r} does not exist; choose one of {', '.join(AGENTS)}, or name a place such as "
-            "package.module:Class"
+            "package.module:Class; where another version or package made it, install a newer proband, or the package"
         )
     found = AGENTS[name]
     if not callable(getattr(found, "of", None)) or not isinstance(getattr(found, "kinds", None), frozenset):

@@ -19,7 +19,7 @@ from proband.agents.agent import FOREVER
 from proband.agents.blockwise import Blockwise, in_order
 from proband.agents.estimates import Planner, plan_estimate, suited_estimator
 from proband.agents.setting import Setting
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.errors import AgentError
 from proband.estimators import Estimator
 from proband.policies import test_everything
@@ -86,7 +86,7 @@ class Replanning(Blockwise):
         self.left = max(self.shortest, math.floor(more)) if more < FOREVER else FOREVER
         self._policy = self.next_policy()
 
-    def law_for_unavailable(self) -> Law | None:
+    def law_for_unavailable(self) -> Distribution | None:
         """Return the law with which to decide when all tests were run and some are unavailable."""
         return None if self.problem.all_available else self.estimator.distribution()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from proband.agents.agent import Agent
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.problem import Problem
 from proband.vocabulary import Kind
 
@@ -34,7 +34,7 @@ class Setting:
     horizon: int | None = None
     seed: int = 0
     support_size: int | None = None
-    truth: Law | None = None
+    truth: Distribution | None = None
     condition_number: float | None = None
 
 

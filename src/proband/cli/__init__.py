@@ -20,6 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         By default those that the program was started with.
     """
+    if "" not in sys.path:
+        sys.path.append("")  # --agents here:Mine is found in here.py of the current folder, after all that is installed
     try:
         _run(arguments)
     except ProbandError as error:

@@ -10,7 +10,7 @@ import typer
 
 from proband import tables
 from proband.cli import printing
-from proband.distributions import Law
+from proband.distributions import Solvable
 from proband.errors import ProbandError, UnknownNameError
 from proband.instances import INSTANCES, PACKAGED, Instance, problem_text
 
@@ -54,7 +54,7 @@ def example_command(
     printing.say(f"\nNow try:  proband plan {problem_path} --data {records_path}")
 
 
-def write_problem(instance: Instance[Law], path: Path) -> None:
+def write_problem(instance: Instance[Solvable], path: Path) -> None:
     """Write the problem file; with its comments, where it comes with the package."""
     if instance.name in PACKAGED:
         path.write_text(problem_text(instance.name), encoding="utf-8")

@@ -13,7 +13,7 @@ from proband import distributions, estimators, instances, tables
 from proband.errors import DistributionError, StateError, UnknownNameError
 
 if TYPE_CHECKING:
-    from proband.distributions import Discrete, Gaussian, Law
+    from proband.distributions import Discrete, Gaussian, Solvable
     from proband.instances import Instance
     from proband.problem import Problem
 
@@ -53,7 +53,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing
 MEASURED_ESTIMATES = ("maximum-likelihood", "complete-cases")
 
 
-def load_problem(name: str) -> tuple[Problem, Instance[Law] | None]:
+def load_problem(name: str) -> tuple[Problem, Instance[Solvable] | None]:
     """Return a problem and, if it is an example, the whole instance."""
     if not Path(name).exists() and name in instances.INSTANCES:
         instance = instances.INSTANCES[name]()
@@ -89,13 +89,13 @@ def parse_known(entries: Sequence[str]) -> dict[str, str]:
 
 def load_law(
     problem: Problem,
-    instance: Instance[Law] | None,
+    instance: Instance[Solvable] | None,
     *,
     data: Path | None,
     distribution: Path | None,
     complete_only: bool = False,
     estimate: str | None = None,
-) -> tuple[Law, str]:
+) -> tuple[Solvable, str]:
     """Return the law to plan with, and where it comes from."""
     if data is not None and distribution is not None:
         raise typer.BadParameter("give --data or --distribution, not both")

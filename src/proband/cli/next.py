@@ -64,7 +64,7 @@ def _next_measured(best: Plan, known: Sequence[str], *, as_json: bool) -> None:
                 "value": float(best.values(state)[0]),
                 "unit": problem.unit,
                 "known": problem.describe(state),
-                "beliefs": [dataclasses.asdict(belief) for belief in plan_measured.beliefs(why)],
+                "beliefs": [dataclasses.asdict(belief) for belief in why.beliefs],
                 "alternatives": [
                     {**_action(problem, state, other.action), "value": other.value, "loss": other.loss}
                     for other in why.alternatives

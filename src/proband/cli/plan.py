@@ -80,18 +80,6 @@ OutOption = Annotated[
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What the command is to show and write."""
-
-    source: str
-    tree: str | None
-    depth: int | None
-    out: Path | None
-    plot: Path | None
-    as_json: bool
-
-
-@dataclass(frozen=True)
 class Answer:
     """What the command found and wrote; `cut` is there if the tree was cut."""
 
@@ -144,24 +132,25 @@ def plan_command(
             task, law, method=method, device=device, max_tests=max_tests, budget=budget, time_limit=time_limit,
             tolerance=tolerance, progress=progress,
         )  # fmt: skip
-    ANSWERS[task.kind](best, Wanted(source, tree, depth, out, plot, as_json))
+    ANSWERS[task.kind](best, source, tree=tree, depth=depth, out=out, plot=plot, as_json=as_json)
 
 
-def _answer_listed(best: Plan, wanted: Wanted) -> None:
-    if wanted.plot is not None:
+def _answer_listed(
+    best: Plan, source: str, *, tree: str | None, depth: int | None, out: Path | None, plot: Path | None, as_json: bool
+) -> None:
+    if plot is not None:
         raise PlanError("--plot draws plans of measured tests; these list outcomes; use --tree plan.svg")
-    tree, depth, out = wanted.tree, wanted.depth, wanted.out
     asked = tree is not None or out is not None or depth is not None
     compiled = best.tree(depth=depth) if asked else small_tree(best, SHOWN_NODES)
     answer = Answer(
         plan=best,
-        source=wanted.source,
+        source=source,
         tree=compiled,
         cut=None if depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled),
         rendered=FORMATS[tree](compiled) if compiled is not None and tree in FORMATS else None,
         written=_write(compiled, tree, out),
     )
-    if wanted.as_json:
+    if as_json:
         printing.print_json(_content(answer))
     elif answer.rendered is not None and tree != "text":
         printing.say(answer.rendered)
@@ -169,13 +158,15 @@ def _answer_listed(best: Plan, wanted: Wanted) -> None:
         _show(answer, show_tree=tree in (None, "text"))
 
 
-def _answer_measured(best: Plan, wanted: Wanted) -> None:
-    plan_measured.refuse_tree(wanted.tree is not None or wanted.depth is not None)
-    written = plan_measured.write(best, wanted.out, wanted.plot)
-    if wanted.as_json:
-        printing.print_json(plan_measured.content(best, wanted.source, written))
+def _answer_measured(
+    best: Plan, source: str, *, tree: str | None, depth: int | None, out: Path | None, plot: Path | None, as_json: bool
+) -> None:
+    plan_measured.refuse_tree(tree is not None or depth is not None)
+    written = plan_measured.write(best, out, plot)
+    if as_json:
+        printing.print_json(plan_measured.content(best, source, written))
     else:
-        plan_measured.show(best, wanted.source, written)
+        plan_measured.show(best, source, written)
 
 
 ANSWERS = {Kind.LISTED: _answer_listed, Kind.SCORES: _answer_measured, Kind.SETS: _answer_measured}

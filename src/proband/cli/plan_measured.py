@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proband.cli import printing
 from proband.distributions import Gaussian
 from proband.errors import PlanError
-from proband.planners import Explanation, Plan
+from proband.planners import Plan
 from proband.planners.files import save_policy
 from proband.vocabulary import Kind
 
@@ -117,19 +117,12 @@ OWN_FACTS = {Kind.SCORES: _score_facts, Kind.SETS: _set_facts}
 """What is told of plans of one kind alone, to programs and to people."""
 
 
-def beliefs(why: Explanation) -> tuple[Belief, ...]:
-    """Return what is believed of the scores in a state; a set has none."""
-    from proband.planners.gaussian.plan import GaussianExplanation
-
-    return why.beliefs if isinstance(why, GaussianExplanation) else ()
-
-
 def show_choices(best: Plan, state: Any) -> None:
     """Print the belief about the scores in a state, and every possible action there."""
     task, why = best.problem, best.explain(state)
     printing.say()
-    if beliefs(why):
-        printing.print_facts((belief.score, _spoken(belief)) for belief in beliefs(why))
+    if why.beliefs:
+        printing.print_facts((belief.score, _spoken(belief)) for belief in why.beliefs)
         printing.say()
     costs = task.costs(state)[0]
     rows = [

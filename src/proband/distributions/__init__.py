@@ -4,6 +4,4 @@ from proband.distributions.discrete import Discrete, totals
 from proband.distributions.gaussian import Gaussian
 from proband.distributions.protocol import Distribution, Solvable
 
-Law = Solvable
-
 __all__ = ["Discrete", "Distribution", "Gaussian", "Solvable", "totals"]

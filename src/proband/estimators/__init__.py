@@ -17,22 +17,7 @@ if TYPE_CHECKING:
     from proband.estimators.listed.priors import Dirichlet, Prior
     from proband.estimators.registry import ESTIMATORS
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            "Estimator": "proband.estimators.estimator",
-            **dict.fromkeys(["GaussianLikelihood", "GaussianPlugIn"], "proband.estimators.gaussian.likelihood"),
-            "BiasedAvailableCases": "proband.estimators.listed.available_cases",
-            **dict.fromkeys(["BiasedPooledCompleteCases", "CompleteCases"], "proband.estimators.listed.complete_cases"),
-            "solve_dual": "proband.estimators.listed.dual",
-            "solve_em": "proband.estimators.listed.em",
-            "EmpiricalBayes": "proband.estimators.listed.empirical_bayes",
-            "Likelihood": "proband.estimators.listed.likelihood",
-            "Observations": "proband.estimators.listed.observations",
-            **dict.fromkeys(["Dirichlet", "Prior"], "proband.estimators.listed.priors"),
-            "ESTIMATORS": "proband.estimators.registry",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = [
     "ESTIMATORS",

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike
 
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.vocabulary import Records
 
 
@@ -22,6 +22,6 @@ class Estimator(Protocol):
         """Learn from distinct observations (u, d), NaN where a test was not run, seen `counts` (u,) times."""
         ...
 
-    def distribution(self) -> Law:
+    def distribution(self) -> Distribution:
         """Return the estimate from all subjects so far."""
         ...

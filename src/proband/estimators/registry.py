@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from proband.estimators.listed.available_cases import BiasedAvailableCases
-from proband.estimators.listed.complete_cases import BiasedPooledCompleteCases, CompleteCases
-from proband.estimators.listed.counting import CountingEstimator
-from proband.estimators.listed.empirical_bayes import EmpiricalBayes
-from proband.estimators.listed.likelihood import Likelihood
-from proband.estimators.listed.priors import Dirichlet
-from proband.problem import Problem
+from proband.errors import UnknownNameError
+from proband.registries import Registry
 
-ESTIMATORS: dict[str, Callable[[Problem], CountingEstimator]] = {
-    "complete-cases": CompleteCases,
-    "add-alpha": lambda problem: CompleteCases(problem, alpha=1.0),
-    "maximum-likelihood": lambda problem: Likelihood(problem, prior=Dirichlet(0.0)),
-    "dirichlet": Likelihood,
-    "empirical-bayes": lambda problem: Likelihood(problem, prior=EmpiricalBayes()),
-    "biased-available-cases": BiasedAvailableCases,
-    "biased-pooled-complete-cases": BiasedPooledCompleteCases,
-}
+if TYPE_CHECKING:
+    from proband.estimators.listed.counting import CountingEstimator
+    from proband.problem import Problem
+
+ESTIMATORS: Registry[Callable[[Problem], CountingEstimator]] = Registry(
+    "proband.estimators",
+    "estimator",
+    UnknownNameError,
+    {
+        "complete-cases": "proband.estimators.listed.complete_cases:CompleteCases",
+        "add-alpha": "proband.estimators.listed.variants:add_alpha",
+        "maximum-likelihood": "proband.estimators.listed.variants:maximum_likelihood",
+        "dirichlet": "proband.estimators.listed.likelihood:Likelihood",
+        "empirical-bayes": "proband.estimators.listed.variants:empirical_bayes",
+        "biased-available-cases": "proband.estimators.listed.available_cases:BiasedAvailableCases",
+        "biased-pooled-complete-cases": "proband.estimators.listed.complete_cases:BiasedPooledCompleteCases",
+    },
+)
 """Name to estimator: ``ESTIMATORS["dirichlet"](problem)``."""

@@ -15,32 +15,7 @@ if TYPE_CHECKING:
     from proband.experiments.summary import Ratio, Slope, Summary, fit_slope, slopes, summarise
     from proband.experiments.tidy import TidyTable, read_table
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            "ExperimentError": "proband.errors",
-            "EXPERIMENTS": "proband.experiments.catalogue",
-            "Outcome": "proband.experiments.cells",
-            "play": "proband.experiments.cells",
-            "on_cluster": "proband.experiments.cluster",
-            "Executor": "proband.experiments.executors",
-            "in_process": "proband.experiments.executors",
-            "in_processes": "proband.experiments.executors",
-            "Cell": "proband.experiments.experiment",
-            "Entrant": "proband.experiments.experiment",
-            "Experiment": "proband.experiments.experiment",
-            "Parameter": "proband.experiments.experiment",
-            "run": "proband.experiments.runner",
-            "Ratio": "proband.experiments.summary",
-            "Slope": "proband.experiments.summary",
-            "Summary": "proband.experiments.summary",
-            "fit_slope": "proband.experiments.summary",
-            "slopes": "proband.experiments.summary",
-            "summarise": "proband.experiments.summary",
-            "TidyTable": "proband.experiments.tidy",
-            "read_table": "proband.experiments.tidy",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = [
     "EXPERIMENTS",

@@ -23,10 +23,10 @@ import numpy as np
 
 import proband
 from proband.agents import Setting
-from proband.distributions import Discrete, Law
+from proband.distributions import Discrete, Solvable
 from proband.errors import ExperimentError
 from proband.experiments.experiment import HORIZON, Cell, Experiment, Measure
-from proband.experiments.fingerprint import FINGERPRINT
+from proband.experiments.fingerprint import FINGERPRINT, code_of
 from proband.instances import Instance
 from proband.simulation import checkpoints, draw_stream, simulate
 from proband.vocabulary import FloatArray, IntArray
@@ -49,7 +49,7 @@ class Outcome:
 class Draw:
     """What all agents of a replication share."""
 
-    instance: Instance[Law]
+    instance: Instance[Solvable]
     stream: IntArray | FloatArray
 
 
@@ -63,7 +63,7 @@ def digest(cell: Cell) -> str:
     >>> len(digest(one)), digest(one) == digest(other)
     (24, False)
     """
-    return _hash(cell.settings() | {"code": FINGERPRINT, "format": FORMAT})[:24]
+    return _hash(cell.settings() | {"code": code_of(cell.agent), "format": FORMAT})[:24]
 
 
 def draw(experiment: Experiment, cell: Cell) -> Draw:

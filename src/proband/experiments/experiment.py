@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from proband.agents import Agent, Setting, build_agent, checked_agent
-from proband.distributions import Law
+from proband.distributions import Solvable
 from proband.errors import ExperimentError, UnknownNameError
 from proband.instances import Instance
 from proband.vocabulary import FloatArray, IntArray
@@ -27,7 +27,7 @@ Point = Mapping[str, Value]
 """A value for each parameter, the horizon included."""
 
 Builder = Callable[[Setting, Point], Agent]
-InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Law]]
+InstanceMaker = Callable[[Point, int, np.random.Generator], Instance[Solvable]]
 """From a point, a replication's number and its generator to an instance."""
 
 

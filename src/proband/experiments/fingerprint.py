@@ -7,10 +7,12 @@ results of different code, and workers that run other code are found out.
 from __future__ import annotations
 
 import hashlib
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import proband
+from proband.agents import AGENTS
 
 PARTS = (
     "agents", "distributions", "estimators", "instances", "planners", "policies", "simulation",
@@ -39,6 +41,20 @@ def fingerprint(root: Path) -> str:
     for path in _sources(root):
         whole.update(str(path.relative_to(root).as_posix()).encode() + b"\0" + path.read_bytes() + b"\0")
     return whole.hexdigest()[:16]
+
+
+def code_of(agent: str) -> str:
+    """Return the fingerprint of the code that plays an agent; of one from elsewhere its own file is a part.
+
+    Examples
+    --------
+    >>> code_of("greedy") == FINGERPRINT
+    True
+    """
+    if agent in AGENTS.own or (agent not in AGENTS and ":" not in agent):
+        return FINGERPRINT
+    module = importlib.import_module(AGENTS.places.get(agent, agent).partition(":")[0])
+    return f"{FINGERPRINT}-{hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()[:16]}"
 
 
 FINGERPRINT = fingerprint(Path(proband.__file__).parent)

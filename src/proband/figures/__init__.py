@@ -14,28 +14,7 @@ if TYPE_CHECKING:
     from proband.figures.study import study_report
     from proband.figures.tree import draw_tree, save_tree
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            "can_draw": "proband.figures.canvas",
-            "save_figure": "proband.figures.canvas",
-            "DemoCurves": "proband.figures.demo",
-            "draw_demo": "proband.figures.demo",
-            "draw_plan": "proband.figures.plans",
-            "draw_regions": "proband.figures.regions",
-            "Curve": "proband.figures.regret",
-            "Words": "proband.figures.regret",
-            "draw_mean": "proband.figures.regret",
-            "draw_regret": "proband.figures.regret",
-            "draw_sweep": "proband.figures.regret",
-            "draw_chosen": "proband.figures.sets",
-            "draw_map": "proband.figures.sets",
-            "draw_sizes": "proband.figures.sets",
-            "study_report": "proband.figures.study",
-            "draw_tree": "proband.figures.tree",
-            "save_tree": "proband.figures.tree",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = [
     "Curve",

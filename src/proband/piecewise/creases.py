@@ -10,11 +10,41 @@ from typing import NamedTuple
 import numpy as np
 
 from proband.piecewise.line import PiecewiseLinear
-from proband.piecewise.plane_kernel import Surfaces
-from proband.vocabulary import FloatArray
+from proband.vocabulary import FloatArray, IntArray
 
 TIED = 1e-12
 """Functions closer than this, as a share of their size, are equally large."""
+
+
+class Surfaces(NamedTuple):
+    """The functions g_1, ..., g_n and, as the last one, their maximum, for compiled code.
+
+    Attributes
+    ----------
+    knots_1, knots_2 : (m_1,), (m_2,)
+    heights : (n, m_1 + 1, m_2 + 1, 3)
+        a, b_1 and b_2 of each function on each cell.
+    normals, offsets : (lines, 2), (lines,)
+        The lines ν·z = offset on which creases lie; those along knots come first.
+    along : int
+        How many lines are along knots: the others concern the maximum only.
+    first : (lines + 1,)
+        Where the ends of each line begin.
+    ends : (ends,)
+        Positions −ν_2·z_1 + ν_1·z_2 between which creases reach, increasing on each line: k ends make k + 1 creases.
+    jumps : (ends + lines, n + 1, 3)
+        Δa and Δb of each function across each crease; line l's begin at first[l] + l.
+    """
+
+    knots_1: FloatArray
+    knots_2: FloatArray
+    heights: FloatArray
+    normals: FloatArray
+    offsets: FloatArray
+    along: int
+    first: IntArray
+    ends: FloatArray
+    jumps: FloatArray
 
 
 class Line(NamedTuple):

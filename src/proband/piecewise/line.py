@@ -25,6 +25,7 @@ array([0.726998, 0.      ])
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass
 
@@ -32,7 +33,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import ProblemError
-from proband.piecewise.line_kernel import expect_many, pieces_probabilities
 from proband.vocabulary import FloatArray, IntArray
 
 
@@ -125,6 +125,8 @@ class PiecewiseLinear:
         array([[0.5],
                [1. ]])
         """
+        from proband.piecewise.line_kernel import expect_many
+
         means, sds = _pairs(mean, sd)
         found = expect_many(self.knots, self.intercepts, self.slopes, means.ravel(), sds.ravel())
         return np.asarray(found.reshape(*means.shape, self.n))
@@ -139,8 +141,8 @@ class PiecewiseLinear:
         array([0.1587, 0.6827, 0.1587])
         """
         means, sds = _pairs(mean, sd)
-        found = pieces_probabilities(self.knots, means.ravel(), sds.ravel())
-        return np.asarray(found.reshape(*means.shape, len(self.knots) + 1))
+        found = [_on_pieces(self.knots.tolist(), *pair) for pair in zip(means.flat, sds.flat, strict=True)]
+        return np.array(found).reshape(*means.shape, len(self.knots) + 1)
 
     def rescaled(self, origin: float, unit: float) -> PiecewiseLinear:
         """Return the same functions of u, where z = origin + unit · u and unit > 0.
@@ -190,6 +192,22 @@ class PiecewiseLinear:
         cut, largest = self.cut_at_crossings()
         pieces = np.arange(len(largest))
         return PiecewiseLinear(cut.knots, cut.intercepts[largest, pieces][None], cut.slopes[largest, pieces][None])
+
+
+def _on_pieces(knots: list[float], mean: float, sd: float) -> list[float]:
+    """Return the probability of each piece."""
+    here, out = bisect.bisect_right(knots, mean), [0.0] * (len(knots) + 1)
+    if not sd > 0:
+        out[here] = 1.0
+        return out
+    tails = [0.5 * math.erfc(abs(knot - mean) / sd * math.sqrt(0.5)) for knot in knots]
+    below, above = 0.0, 0.0
+    for k in range(here):  # lower tails, growing towards the mean: no differences of numbers close to 1
+        out[k], below = tails[k] - below, tails[k]
+    for k in range(len(knots) - 1, here - 1, -1):  # upper tails
+        out[k + 1], above = tails[k] - above, tails[k]
+    out[here] = 1.0 - below - above
+    return out
 
 
 def _largest_on(a: FloatArray, b: FloatArray, low: float, high: float) -> tuple[list[float], list[int]]:

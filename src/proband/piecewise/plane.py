@@ -40,8 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import ProblemError
-from proband.piecewise.creases import surfaces_of
-from proband.piecewise.plane_kernel import Surfaces, expect_many
+from proband.piecewise.creases import Surfaces, surfaces_of
 from proband.vocabulary import FloatArray
 
 
@@ -140,7 +139,7 @@ class PiecewisePlane:
         array([[0.5     ],
                [0.841345]])
         """
-        return np.asarray(expect_many(self.surfaces, _points(means), _covariance(covariance), self.n))
+        return self._expected(means, covariance, self.n)
 
     def expected_maximum(self, means: ArrayLike, covariance: ArrayLike) -> FloatArray:
         """Return E max_y g_y(z), what perfect information about z is worth, exact up to rounding, shape (k,).
@@ -151,7 +150,7 @@ class PiecewisePlane:
         >>> better.expected_maximum([[0.0, 0.0]], np.eye(2)).round(6)
         array([0.56419])
         """
-        return np.asarray(expect_many(self.surfaces, _points(means), _covariance(covariance), self.n + 1)[:, -1])
+        return self._expected(means, covariance, self.n + 1)[:, -1]
 
     def branch_probabilities(self, means: ArrayLike, covariance: ArrayLike) -> FloatArray:
         """Return the probability of each cell for z ~ N(mean, covariance), shape (k, m_1 + 1, m_2 + 1).
@@ -184,6 +183,11 @@ class PiecewisePlane:
         slopes = self.slopes[:, rows][:, :, columns]
         intercepts = self.intercepts[:, rows][:, :, columns] + slopes @ shift
         return PiecewisePlane((knots[0], knots[1]), intercepts, slopes * scale)
+
+    def _expected(self, means: ArrayLike, covariance: ArrayLike, functions: int) -> FloatArray:
+        from proband.piecewise.plane_kernel import expect_many
+
+        return expect_many(self.surfaces, _points(means), _covariance(covariance), functions)
 
     @cached_property
     def surfaces(self) -> Surfaces:

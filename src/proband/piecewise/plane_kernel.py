@@ -6,13 +6,13 @@ The formulas are those of :mod:`proband.piecewise.plane`.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from proband.compiling import ZERO, inner, kernel
+from proband.piecewise.creases import Surfaces
 from proband.piecewise.line_kernel import normal_density, normal_tail
-from proband.vocabulary import FloatArray, IntArray
+from proband.vocabulary import FloatArray
 
 NODES = 0.5 + 0.5 * np.polynomial.legendre.leggauss(16)[0]
 WEIGHTS = 0.5 * np.polynomial.legendre.leggauss(16)[1]
@@ -24,39 +24,8 @@ APART = 1e-20
 """A mean closer to a knot than this, in standard deviations, is taken to its right: at a corner, angles need a side."""
 
 
-class Surfaces(NamedTuple):
-    """The functions g_1, ..., g_n and, as the last one, their maximum, for compiled code.
-
-    Attributes
-    ----------
-    knots_1, knots_2 : (m_1,), (m_2,)
-    heights : (n, m_1 + 1, m_2 + 1, 3)
-        a, b_1 and b_2 of each function on each cell.
-    normals, offsets : (lines, 2), (lines,)
-        The lines ν·z = offset on which creases lie; those along knots come first.
-    along : int
-        How many lines are along knots: the others concern the maximum only.
-    first : (lines + 1,)
-        Where the ends of each line begin.
-    ends : (ends,)
-        Positions −ν_2·z_1 + ν_1·z_2 between which creases reach, increasing on each line: k ends make k + 1 creases.
-    jumps : (ends + lines, n + 1, 3)
-        Δa and Δb of each function across each crease; line l's begin at first[l] + l.
-    """
-
-    knots_1: FloatArray
-    knots_2: FloatArray
-    heights: FloatArray
-    normals: FloatArray
-    offsets: FloatArray
-    along: int
-    first: IntArray
-    ends: FloatArray
-    jumps: FloatArray
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def owens_t(h, k):  # type: ignore[no-untyped-def]
+@kernel
+def owens_t(h: float, k: float) -> float:
     """Return Owen's T(h, k/h) for h, k ≥ 0, that is P(X > h, 0 < Y < X·k/h) of two standard normals, to 1e-15."""
     if k == 0.0 or h > FAR:
         return 0.0
@@ -66,8 +35,8 @@ def owens_t(h, k):  # type: ignore[no-untyped-def]
     return _owens_t_flat(h, k)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _owens_t_flat(h, k):  # type: ignore[no-untyped-def]
+@inner
+def _owens_t_flat(h: float, k: float) -> float:
     """Return Owen's T(h, k/h) for 0 ≤ k ≤ h, where the integrand is smooth."""
     if h > FAR or k == 0.0:
         return 0.0
@@ -78,15 +47,15 @@ def _owens_t_flat(h, k):  # type: ignore[no-untyped-def]
     return total * slope / (2 * math.pi)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def swept(alpha, u):  # type: ignore[no-untyped-def]
+@inner
+def swept(alpha: float, u: float) -> float:
     """Return Θ of a line at signed distance α, from its lower end up to u; α = 0 counts as negative."""
     half = 0.5 * normal_tail(abs(alpha)) + math.copysign(owens_t(abs(alpha), abs(u)), u)
     return half if alpha > 0 else -half
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def bivariate_normal(h, k, rho):  # type: ignore[no-untyped-def]
+@kernel
+def bivariate_normal(h: float, k: float, rho: float) -> float:
     """Return P(X < h, Y < k) of two standard normals with correlation ρ, to about 1e-15.
 
     Examples
@@ -106,13 +75,13 @@ def bivariate_normal(h, k, rho):  # type: ignore[no-untyped-def]
     return min(max(found, 0.0), 1.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def expect_at(surfaces, mean, covariance, out):  # type: ignore[no-untyped-def]
+@inner
+def expect_at(surfaces: Surfaces, mean: FloatArray, covariance: FloatArray, out: FloatArray) -> None:
     """Write the expectations under N(mean, covariance) into `out`: of g_1, ..., g_n and, if it is longer, of max g.
 
     `covariance` is T_11, T_12, T_22.
     """
-    v1, v12, v2 = covariance
+    v1, v12, v2 = covariance[0], covariance[1], covariance[2]
     if v1 > 0 and v2 > 0 and v1 * v2 - v12 * v12 > SINGULAR * v1 * v2:
         _expect_in_plane(surfaces, mean, covariance, out)
     elif v1 > 0 or v2 > 0:
@@ -122,8 +91,8 @@ def expect_at(surfaces, mean, covariance, out):  # type: ignore[no-untyped-def]
         _at_rest(surfaces, cell_1, cell_2, mean, out)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def expect_many(surfaces, means, covariance, functions):  # type: ignore[no-untyped-def]
+@kernel
+def expect_many(surfaces: Surfaces, means: FloatArray, covariance: FloatArray, functions: int) -> FloatArray:
     """Return the expectations for each mean, shape (means, functions)."""
     out = np.empty((len(means), functions))
     for r in range(len(means)):
@@ -131,8 +100,8 @@ def expect_many(surfaces, means, covariance, functions):  # type: ignore[no-unty
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _cell(knots, z, shift):  # type: ignore[no-untyped-def]
+@inner
+def _cell(knots: FloatArray, z: float, shift: float) -> int:
     """Return how many knots are at or below z + shift, without rounding the shift away."""
     cell = 0
     while cell < len(knots) and (knots[cell] - z) - shift <= 0:
@@ -140,17 +109,17 @@ def _cell(knots, z, shift):  # type: ignore[no-untyped-def]
     return cell
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _side(knots, mean, sd):  # type: ignore[no-untyped-def]
+@inner
+def _side(knots: FloatArray, mean: float, sd: float) -> float:
     """Return by how much a mean is moved off a knot."""
-    for knot in knots:
-        if abs(knot - mean) < APART * sd:
+    for k in range(len(knots)):
+        if abs(knots[k] - mean) < APART * sd:
             return APART * sd
     return 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _at_rest(surfaces, cell_1, cell_2, z, out):  # type: ignore[no-untyped-def]
+@inner
+def _at_rest(surfaces: Surfaces, cell_1: int, cell_2: int, z: FloatArray, out: FloatArray) -> None:
     """Write the functions of a cell at z, and their maximum if there is room for it."""
     n = len(surfaces.heights)
     best = -np.inf
@@ -162,15 +131,15 @@ def _at_rest(surfaces, cell_1, cell_2, z, out):  # type: ignore[no-untyped-def]
         out[n] = best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _expect_in_plane(surfaces, mean, covariance, out):  # type: ignore[no-untyped-def]
-    m1, m2 = mean
-    v1, v12, v2 = covariance
+@inner
+def _expect_in_plane(surfaces: Surfaces, mean: FloatArray, covariance: FloatArray, out: FloatArray) -> None:
+    m1, m2 = mean[0], mean[1]
+    v1, v12, v2 = covariance[0], covariance[1], covariance[2]
     s1, s2 = _side(surfaces.knots_1, m1, math.sqrt(v1)), _side(surfaces.knots_2, m2, math.sqrt(v2))
     _at_rest(surfaces, _cell(surfaces.knots_1, m1, s1), _cell(surfaces.knots_2, m2, s2), mean, out)
     lines = surfaces.along if len(out) == len(surfaces.heights) else len(surfaces.offsets)
     for line in range(lines):
-        n1, n2 = surfaces.normals[line]
+        n1, n2 = surfaces.normals[line, 0], surfaces.normals[line, 1]
         t1, t2 = v1 * n1 + v12 * n2, v12 * n1 + v2 * n2
         variance = n1 * t1 + n2 * t2
         distance = surfaces.offsets[line] - n1 * m1 - n2 * m2 - (n1 * s1 + n2 * s2)
@@ -189,28 +158,28 @@ def _expect_in_plane(surfaces, mean, covariance, out):  # type: ignore[no-untype
             else:
                 up_to, below = swept(alpha, np.inf), 1.0
             for f in range(len(out)):
-                step, b1, b2 = surfaces.jumps[end + line, f]
+                jump = surfaces.jumps[end + line, f]
+                step, b1, b2 = jump[0], jump[1], jump[2]
                 out[f] += (step + b1 * m1 + b2 * m2) * (up_to - theta) + (b1 * t1 + b2 * t2) * density * (below - share)
             theta, share = up_to, below
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _crossings(surfaces, mean, t1, t2):  # type: ignore[no-untyped-def]
-    """Return where the line mean + t·ε crosses knots, increasing, with infinities at both ends."""
-    found = np.empty(len(surfaces.knots_1) + len(surfaces.knots_2) + 2)
-    found[0], found[1] = -np.inf, np.inf
-    count = 2
-    for axis in range(2):
-        knots, at, t = (surfaces.knots_1, mean[0], t1) if axis == 0 else (surfaces.knots_2, mean[1], t2)
-        if t != 0.0:
-            for knot in knots:
-                found[count] = (knot - at) / t
-                count += 1
-    return np.sort(found[:count])
+@inner
+def _cross(knots: FloatArray, at: float, t: float, cuts: FloatArray, count: int) -> int:
+    """Insert where the line at + t·ε crosses knots into `cuts`, which stays sorted; return the new number of cuts."""
+    if t != 0.0:
+        for k in range(len(knots)):
+            cut, place = (knots[k] - at) / t, count
+            while place > 0 and cuts[place - 1] > cut:
+                cuts[place] = cuts[place - 1]
+                place -= 1
+            cuts[place] = cut
+            count += 1
+    return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _stretch(a, b, low, high):  # type: ignore[no-untyped-def]
+@inner
+def _stretch(a: float, b: float, low: float, high: float) -> float:
     """Return E[(a + b·ε) 1{low < ε < high}] for ε ~ N(0, 1)."""
     if low > 0:
         share = normal_tail(low) - normal_tail(high)
@@ -221,8 +190,8 @@ def _stretch(a, b, low, high):  # type: ignore[no-untyped-def]
     return a * share + b * (normal_density(low) - normal_density(high))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _largest_on_stretch(lines, low, high):  # type: ignore[no-untyped-def]
+@inner
+def _largest_on_stretch(lines: FloatArray, low: float, high: float) -> float:
     """Return E[max_y (a_y + b_y·ε) 1{low < ε < high}]."""
     n, best, total = len(lines), 0, 0.0
     for y in range(1, n):
@@ -249,22 +218,26 @@ def _largest_on_stretch(lines, low, high):  # type: ignore[no-untyped-def]
         best, low = following, until
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _expect_on_line(surfaces, mean, t1, t2, out):  # type: ignore[no-untyped-def]
+@inner
+def _expect_on_line(surfaces: Surfaces, mean: FloatArray, t1: float, t2: float, out: FloatArray) -> None:
     """Write expectations for z = mean + t·ε, ε ~ N(0, 1), from one knot to the next."""
     n = len(surfaces.heights)
-    cuts = _crossings(surfaces, mean, t1, t2)
-    lines = np.empty((n, 2))
-    out[:] = 0.0
-    for stretch in range(len(cuts) - 1):
+    cuts, lines = np.empty(len(surfaces.knots_1) + len(surfaces.knots_2) + 2), np.empty((n, 2))
+    cuts[0], cuts[1] = -np.inf, np.inf
+    count = _cross(surfaces.knots_1, mean[0], t1, cuts, ZERO + 2)
+    count = _cross(surfaces.knots_2, mean[1], t2, cuts, count)
+    for f in range(len(out)):
+        out[f] = 0.0
+    for stretch in range(count - 1):
         low, high = cuts[stretch], cuts[stretch + 1]
         if low < high:
             middle = 0.5 * (max(low, min(high, 1.0) - 2.0) + min(high, max(low, -1.0) + 2.0))
             cell_1 = _cell(surfaces.knots_1, mean[0] + t1 * middle, 0.0)
             cell_2 = _cell(surfaces.knots_2, mean[1] + t2 * middle, 0.0)
             for y in range(n):
-                a, b1, b2 = surfaces.heights[y, cell_1, cell_2]
-                lines[y] = a + b1 * mean[0] + b2 * mean[1], b1 * t1 + b2 * t2
+                height = surfaces.heights[y, cell_1, cell_2]
+                lines[y, 0] = height[0] + height[1] * mean[0] + height[2] * mean[1]
+                lines[y, 1] = height[1] * t1 + height[2] * t2
                 out[y] += _stretch(lines[y, 0], lines[y, 1], low, high)
             if len(out) > n:
                 out[n] += _largest_on_stretch(lines, low, high)

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.distributions import Discrete, totals
-from proband.errors import StateError
-from proband.planners.plans import Explanation, Plan
+from proband.planners.plans import Explanation, Plan, ranked
 from proband.policies import Decider, Node, Tree, follow
-from proband.policies.tree import Alternative
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling
 
@@ -63,10 +61,7 @@ class DiscretePlan(Plan):
 
     def explain(self, state: ArrayLike) -> Explanation:
         """Return every possible action in a state with its value and what it loses to the best."""
-        rows = self.problem.states(state)
-        if len(rows) != 1:
-            raise StateError(f"{len(rows)} states are given; one state is explained at a time; give one row")
-        row = rows[0]
+        row = self.one_state(state)
         action = int(self.act(row)[0])
         agrees = np.flatnonzero(self.distribution.agrees(row))
         probability = float(self.distribution.probabilities[agrees].sum())
@@ -75,9 +70,7 @@ class DiscretePlan(Plan):
             scores |= self._decision_values(row)
             if probability > 0:
                 scores |= self._test_values(row, agrees)
-        best = max(scores.values())
-        ranked = sorted(scores, key=lambda a: (-scores[a], a != action, a))
-        return Explanation(action, probability, tuple(Alternative(a, scores[a], best - scores[a]) for a in ranked))
+        return Explanation(action, probability, ranked(scores, action))
 
     def tree(self, *, depth: int | None = None) -> Tree:
         """Compile the plan into a decision tree, a policy of its own that needs no distribution.

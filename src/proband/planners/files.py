@@ -18,6 +18,8 @@ from proband.errors import PolicyError
 from proband.planners.choice import PLANNERS
 from proband.planners.options import Options
 from proband.planners.plans import Plan
+from proband.planners.subset.plan import SubsetPlan
+from proband.planners.subset.solution import SubsetSolution
 from proband.policies.files import check_format, read_policy, write_policy
 from proband.policies.tree import FORMAT as TREE
 from proband.policies.tree import Tree
@@ -26,7 +28,6 @@ from proband.vocabulary import Kind
 
 if TYPE_CHECKING:
     from proband.planners.gaussian.plan import GaussianPlan
-    from proband.planners.subset.planner import SubsetPlan
 
 GAUSSIAN, SETS = "proband gaussian policy", "proband set policy"
 SCHEMA = 1
@@ -81,9 +82,6 @@ def _scores(content: Mapping[str, Any]) -> Plan:
 
 
 def _set(content: Mapping[str, Any]) -> Plan:
-    from proband.planners.subset.planner import SubsetPlan
-    from proband.planners.subset.solve import SubsetSolution
-
     check_format(content, SETS, SCHEMA)
     problem, law = _given(content)
     if problem.kind is not Kind.SETS:

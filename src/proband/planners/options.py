@@ -12,10 +12,10 @@ from proband.vocabulary import Kind
 
 Progress = Callable[[Any], Any]
 
-Planner = TypeVar("Planner", bound=Callable[..., Any])
+P = TypeVar("P", bound=Callable[..., Any])
 
 
-def serves(*kinds: Kind) -> Callable[[Planner], Planner]:
+def serves(*kinds: Kind) -> Callable[[P], P]:
     """Mark a planner with the kinds of problems that it plans; without a mark it is trusted with all.
 
     Examples
@@ -26,7 +26,7 @@ def serves(*kinds: Kind) -> Callable[[Planner], Planner]:
     frozenset({<Kind.LISTED: 'listed outcomes'>})
     """
 
-    def mark(planner: Planner) -> Planner:
+    def mark(planner: P) -> P:
         vars(planner)["kinds"] = frozenset(kinds)
         return planner
 

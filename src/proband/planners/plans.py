@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Solvable
-from proband.errors import PlanError
+from proband.errors import PlanError, StateError
 from proband.planners.evaluation import Evaluation, evaluate
 from proband.policies.tree import Alternative, Tree
 from proband.problem import Problem
@@ -30,11 +32,21 @@ class Explanation:
     alternatives : tuple of Alternative
         Every possible action with its value and by how much it loses to the best, best first. For a match reward
         the only decision listed is the best one.
+    beliefs : tuple
+        What is believed of each score (:class:`~proband.planners.gaussian.plan.Belief`), where there are scores.
     """
 
     action: int
     probability: float
     alternatives: tuple[Alternative, ...]
+    beliefs: tuple[Any, ...] = ()
+
+
+def ranked(scores: Mapping[int, float], action: int) -> tuple[Alternative, ...]:
+    """Return actions with their values and what they lose, best first; of equal ones the plan's `action`."""
+    best = max(scores.values())
+    order = sorted(scores, key=lambda a: (-scores[a], a != action, a))
+    return tuple(Alternative(a, scores[a], best - scores[a]) for a in order)
 
 
 class Plan(ABC):
@@ -110,6 +122,13 @@ class Plan(ABC):
             "the tests are measured, so the plan is no tree of outcomes; look at its regions (proband plan --plot), or "
             "bin the measurements (proband.binning)"
         )
+
+    def one_state(self, state: ArrayLike) -> FloatArray:
+        """Return one state to be explained, checked, shape (d,)."""
+        rows = self.problem.states(state)
+        if len(rows) != 1:
+            raise StateError(f"{len(rows)} states are given; one state is explained at a time; give one row")
+        return np.asarray(rows[0])
 
     def missing_context(self, rows: FloatArray) -> tuple[IntArray, NDArray[np.bool_]]:
         """Return actions with the first missing test known on arrival filled in, and where none is missing."""

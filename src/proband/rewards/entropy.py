@@ -11,9 +11,9 @@ nothing to decide but to stop, the best policy is a fixed set, and what it leave
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from proband.checking import NUMBER, FieldTypes
 from proband.errors import ProblemError
@@ -44,6 +44,7 @@ class Entropy(BaseReward):
     scale: float = 1.0
 
     kind = Kind.SETS
+    name = "entropy"
     fields: ClassVar[FieldTypes] = {"scale": NUMBER}
     default_decisions = (STOP,)
 
@@ -80,14 +81,3 @@ class Entropy(BaseReward):
         raise ProblemError(
             "the reward is the entropy of the set that is measured; no single subject has one; plan with a Gaussian law"
         )
-
-    @classmethod
-    def from_dict(
-        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
-    ) -> Self:
-        """Build the reward from its table in a problem file."""
-        return cls(content.get("scale", 1.0))
-
-    def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
-        """Return the reward's table in a problem file."""
-        return {"kind": "entropy", "scale": self.scale}

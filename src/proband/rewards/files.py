@@ -7,34 +7,15 @@ chooses among these names alone: what stands in it is data, and never says what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any
 
-from proband.checking import FieldTypes, check_fields, mistake
+from proband.checking import check_fields, mistake
 from proband.errors import ProblemError
 from proband.registries import Registry
+from proband.rewards.base import BaseReward
 from proband.vocabulary import Reward, Test
 
-
-@runtime_checkable
-class FileReward(Reward, Protocol):
-    """A reward that reads and writes itself; :class:`~proband.rewards.base.BaseReward` has most of it."""
-
-    fields: ClassVar[FieldTypes]
-    default_decisions: ClassVar[tuple[str, ...]]
-
-    @classmethod
-    def from_dict(
-        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
-    ) -> Self:
-        """Build the reward from its table in a problem file, whose fields are of the right types; `source` is that."""
-        ...
-
-    def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
-        """Return the reward's table in a problem file, its ``kind`` included."""
-        ...
-
-
-REWARDS = Registry[type[FileReward]](
+REWARDS = Registry[type[BaseReward]](
     "proband.rewards",
     "reward",
     ProblemError,
@@ -71,7 +52,7 @@ def read_reward(source: str, entry: Mapping[str, Any], tests: Sequence[Test], de
                 f"reward.{key}",
                 f'a reward of kind {kind!r} has no such field; remove it, or use kind = "{owner}"',
             )
-    check_fields(source, "reward", entry, fields, required=())
+    check_fields(source, "reward", entry, fields, required=REWARDS[kind].required)
     try:
         reward = REWARDS[kind].from_dict(entry, tests, decisions, source=source)
         reward.check(tests, decisions)
@@ -89,11 +70,9 @@ def reward_to_dict(
 
     With `unstated`, a reward that no file can hold is named, as that of a policy file, which acts without it.
     """
-    if isinstance(reward, FileReward):
-        content = reward.to_dict(tests, decisions)
-        # Not that of a base class: what a subclass changes would be lost.
-        if content["kind"] in REWARDS and REWARDS[content["kind"]] is type(reward):
-            return content
+    name = reward.name if isinstance(reward, BaseReward) else ""
+    if name in REWARDS and REWARDS[name] is type(reward):  # no base class: what a subclass changes would be lost
+        return {"kind": name, **reward.to_dict(tests, decisions)}
     if unstated:
         return {"kind": "unstated", "of": type(reward).__name__}
     raise ProblemError(

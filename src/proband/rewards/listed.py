@@ -10,9 +10,9 @@ their probabilities p, the (unnormalised) value of deciding now is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,7 @@ class Match(BaseReward):
     """
 
     pooling = Pooling.MAXIMUM
+    name = "match"
 
     def check(self, tests: Sequence[Test], decisions: Sequence[str]) -> None:
         """Raise if decisions were named, or the outcome vectors are too many to be numbered."""
@@ -59,17 +60,6 @@ class Match(BaseReward):
     ) -> FloatArray:
         """Return 1 where the chosen outcome vector is the row, shape (n,)."""
         return np.asarray(outcome_codes(rows, tests) == chosen, dtype=np.float64)
-
-    @classmethod
-    def from_dict(
-        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
-    ) -> Self:
-        """Build the reward from its table in a problem file, which holds nothing else."""
-        return cls()
-
-    def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
-        """Return the reward's table in a problem file."""
-        return {"kind": "match"}
 
 
 @dataclass(frozen=True)
@@ -127,6 +117,7 @@ class Unstated(BaseReward):
 
     of: str = "Function"
 
+    name = "unstated"
     fields: ClassVar[FieldTypes] = {"of": str}
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
@@ -134,17 +125,6 @@ class Unstated(BaseReward):
         raise ProblemError(
             f"the reward was a {self.of} of the program, and is not in the file; give the problem its reward again"
         )
-
-    @classmethod
-    def from_dict(
-        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
-    ) -> Self:
-        """Build it from what a policy file says."""
-        return cls(content.get("of", "Function"))
-
-    def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
-        """Return the name of what it stands for."""
-        return {"kind": "unstated", "of": self.of}
 
 
 def rowwise(function: Callable[[FloatArray, int], float]) -> RewardFunction:

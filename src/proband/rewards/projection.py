@@ -60,6 +60,7 @@ class Projection(BaseReward):
     pieces: tuple[Piece, ...]
 
     kind = Kind.SCORES
+    name = "projection"
     fields: ClassVar[FieldTypes] = {"scores": list, "pieces": list}
 
     def __init__(self, scores: Sequence[Score], pieces: Sequence[Piece]) -> None:
@@ -152,7 +153,7 @@ class Projection(BaseReward):
 
     @classmethod
     def from_dict(
-        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
+        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str
     ) -> Self:
         """Build the reward from its table in a problem file."""
         scores = [
@@ -169,7 +170,7 @@ class Projection(BaseReward):
     def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
         """Return the reward's table in a problem file."""
         scores, pieces = ([part.to_dict() for part in parts] for parts in (self.scores, self.pieces))
-        return {"kind": "projection", "scores": scores, "pieces": pieces}
+        return {"scores": scores, "pieces": pieces}
 
 
 def _rows(source: str, content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

@@ -45,6 +45,7 @@ class Table(BaseReward):
     targets: tuple[str, ...]
     utilities: FloatArray
 
+    name = "table"
     fields: ClassVar[FieldTypes] = {"targets": list, "utilities": list}
 
     def __init__(self, targets: Sequence[str], utilities: ArrayLike) -> None:
@@ -90,7 +91,7 @@ class Table(BaseReward):
 
     @classmethod
     def from_dict(
-        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str = "problem"
+        cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str
     ) -> Self:
         """Build the reward from its table in a problem file."""
         for key in ("targets", "utilities"):
@@ -128,7 +129,7 @@ class Table(BaseReward):
             }
             for cell in itertools.product(*(range(by_name[target].k) for target in self.targets))
         ]
-        return {"kind": "table", "targets": list(self.targets), "utilities": utilities}
+        return {"targets": list(self.targets), "utilities": utilities}
 
 
 def _empty_table(source: str, outcomes: list[int], decisions: int) -> FloatArray:

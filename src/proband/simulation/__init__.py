@@ -8,14 +8,6 @@ if TYPE_CHECKING:
     from proband.simulation.regret import draw_stream, simulate
     from proband.simulation.trajectory import Trajectory, checkpoints
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            "draw_stream": "proband.simulation.regret",
-            "simulate": "proband.simulation.regret",
-            "Trajectory": "proband.simulation.trajectory",
-            "checkpoints": "proband.simulation.trajectory",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = ["Trajectory", "checkpoints", "draw_stream", "simulate"]

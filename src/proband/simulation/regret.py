@@ -11,20 +11,21 @@ from collections.abc import Callable
 import numpy as np
 
 from proband.agents import Agent
-from proband.distributions import Law
+from proband.distributions import Distribution
 from proband.problem import Problem
 from proband.simulation.kinds import TREATMENTS
 from proband.simulation.trajectory import Trajectory, checkpoints
 from proband.vocabulary import FloatArray, IntArray
 
 
-def draw_stream(problem: Problem, law: Law, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
+def draw_stream(problem: Problem, law: Distribution, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
     """Draw n subjects, as :func:`simulate` takes them; more subjects begin with the same ones.
 
     Examples
     --------
-    >>> from proband.instances import easy
-    >>> draw_stream(easy().problem, easy().distribution, np.random.default_rng(0), 3)
+    >>> from proband.instances import single_test
+    >>> instance = single_test(epsilon=0.1)
+    >>> draw_stream(instance.problem, instance.distribution, np.random.default_rng(0), 3)
     array([1, 0, 0])
     """
     return TREATMENTS[problem.kind].draw(law, rng, n)
@@ -32,7 +33,7 @@ def draw_stream(problem: Problem, law: Law, rng: np.random.Generator, n: int) ->
 
 def simulate(
     problem: Problem,
-    distribution: Law,
+    distribution: Distribution,
     agent: Agent,
     stream: IntArray | FloatArray,
     *,

@@ -25,27 +25,7 @@ if TYPE_CHECKING:
     from proband.testing.random_measured import random_gaussian, random_measured_problem, random_measured_states
     from proband.testing.stores import check_store
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            "check_agent": "proband.testing.agents",
-            "BruteForce": "proband.testing.brute_force",
-            "exhaustive_value": "proband.testing.brute_force",
-            "perfect_information": "proband.testing.brute_force",
-            "check_distribution": "proband.testing.distributions",
-            "check_measured_agent": "proband.testing.measured_agents",
-            "check_planner": "proband.testing.planners",
-            "check_policy": "proband.testing.policies",
-            "REWARDS": "proband.testing.random_instances",
-            "random_distribution": "proband.testing.random_instances",
-            "random_problem": "proband.testing.random_instances",
-            "random_states": "proband.testing.random_instances",
-            "random_gaussian": "proband.testing.random_measured",
-            "random_measured_problem": "proband.testing.random_measured",
-            "random_measured_states": "proband.testing.random_measured",
-            "check_store": "proband.testing.stores",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = [
     "REWARDS",

@@ -11,12 +11,12 @@ import numpy as np
 
 from proband.distributions import Discrete
 from proband.problem import Problem
-from proband.testing.learners import PROBES, Learner, LearnerCheck
+from proband.testing.agent_checks import PROBES, Agent, AgentCheck
 from proband.testing.policies import check_policy
 from proband.testing.random_instances import random_distribution, random_problem, random_states
 from proband.vocabulary import FloatArray, Policy
 
-MakeAgent = Callable[[Problem, Discrete, int], Learner]
+MakeAgent = Callable[[Problem, Discrete, int], Agent]
 
 
 def check_agent(
@@ -71,7 +71,7 @@ def check_agent(
             ) from error
 
 
-class _Check(LearnerCheck[Discrete]):
+class _Check(AgentCheck[Discrete]):
     """A problem with listed outcomes."""
 
     def __init__(self, problem: Problem, law: Discrete, make: MakeAgent, rng: np.random.Generator) -> None:

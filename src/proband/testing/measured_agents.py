@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from proband.distributions import Gaussian
 from proband.policies import follow
 from proband.problem import Problem
-from proband.testing.learners import PROBES, Learner, LearnerCheck
+from proband.testing.agent_checks import PROBES, Agent, AgentCheck
 from proband.testing.policies import check_coins_taken
 from proband.testing.random_measured import random_gaussian, random_measured_problem, random_measured_states
 from proband.vocabulary import NEVER, FloatArray, Policy
 
-MakeMeasuredAgent = Callable[[Problem, Gaussian, int], Learner]
+MakeMeasuredAgent = Callable[[Problem, Gaussian, int], Agent]
 
 
 def check_measured_agent(
@@ -70,7 +70,7 @@ def check_measured_agent(
             ) from error
 
 
-class _Check(LearnerCheck[Gaussian]):
+class _Check(AgentCheck[Gaussian]):
     """A problem with measured outcomes."""
 
     def __init__(self, problem: Problem, law: Gaussian, make: MakeMeasuredAgent, rng: np.random.Generator) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from proband import Records
 from proband.agents.entropy import Certified, Thrifty, check_normality
+from proband.agents.entropy.learning.normality import normal_kurtosis, normal_skewness
 
 
 @pytest.mark.parametrize("shape", [(64, 3), (200, 8)])
@@ -37,6 +39,21 @@ def test_other_measurements_alarm(kind: str, culprit: str, rng: np.random.Genera
     assert found.broken
     assert culprit in found.culprit
     assert "clearly not Gaussian" in found.message
+
+
+@pytest.mark.parametrize(("n", "k"), [(64, 1), (200, 5), (1024, 3)])
+def test_the_scales_are_those_of_scipy(n: int, k: int, rng: np.random.Generator) -> None:
+    for rows in (rng.normal(3.0, 2.0, size=(n, k)), rng.exponential(size=(n, k)), rng.uniform(size=(n, k))):
+        for own, given in ((normal_skewness, stats.skewtest), (normal_kurtosis, stats.kurtosistest)):
+            assert own(rows) == pytest.approx(given(rows).statistic, rel=1e-12, abs=1e-12)
+
+
+def test_the_smallest_p_value_is_that_of_scipy(rng: np.random.Generator) -> None:
+    for rows in (rng.normal(size=(200, 1)), rng.standard_t(5, size=(300, 1)), rng.gamma(20.0, size=(100, 1))):
+        found = check_normality(rows)
+        assert found is not None
+        expected = 2 * min(float(test(rows[:, 0]).pvalue) for test in (stats.skewtest, stats.kurtosistest))
+        assert found.p_value == pytest.approx(min(1.0, expected), rel=1e-12)
 
 
 def test_nothing_is_said_of_few_rounds_or_constants() -> None:

@@ -10,7 +10,7 @@ from proband.agents import FOREVER, Clairvoyant, Doubling, Greedy, LeafCompletio
 from proband.agents.gaussian import GaussianExploreThenCommit
 from proband.estimators.gaussian.likelihood import GaussianLikelihood
 from proband.policies import Completing, DecideNow, test_everything
-from proband.testing.learners import counted
+from proband.testing.agent_checks import counted
 from proband.testing.measured_agents import check_measured_agent
 from proband.testing.random_measured import random_gaussian, random_measured_problem, random_measured_states
 

@@ -7,11 +7,11 @@ import pytest
 
 from proband import Gaussian, Records, plan
 from proband.agents import FOREVER, Doubling
+from proband.agents.estimates import suited_tolerance
 from proband.agents.gaussian import (
     GaussianExploreThenCommit,
     correlation_condition_number,
     gaussian_exploration_length,
-    suited_tolerance,
 )
 from proband.errors import AgentError
 from proband.planners.gaussian.plan import GaussianPlan

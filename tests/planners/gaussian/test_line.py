@@ -8,7 +8,7 @@ import pytest
 from proband.errors import ProblemError, TooLargeError
 from proband.piecewise import PiecewiseLinear
 from proband.planners.gaussian import Line, solve_line
-from proband.planners.gaussian.conditioning_kernel import condition_many
+from proband.planners.gaussian.line.conditioning_kernel import condition_many
 from proband.planners.gaussian.line.instance import standardise
 
 STEP = PiecewiseLinear([0.0], [[-1.0, 1.0], [0.0, 0.0]], np.zeros((2, 2)))

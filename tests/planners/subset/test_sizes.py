@@ -93,7 +93,7 @@ def test_progress_can_end_the_search():
 
     found = sizes(hard_covariance(), progress=progress)
     assert len(reports) == 5
-    assert reports[-1].asked == 51
-    assert reports[-1].nodes > reports[0].nodes
-    assert reports[-1].proved <= sum(solution.status == "optimal" for solution in found)
+    assert reports[-1].total == 51
+    assert reports[-1].details["nodes"] > reports[0].details["nodes"]
+    assert reports[-1].done <= sum(solution.status == "optimal" for solution in found)
     assert "interrupted" in {solution.status for solution in found}

@@ -17,18 +17,7 @@ if TYPE_CHECKING:
     from proband.agents.entropy.rounds import SetAgent
     from proband.agents.entropy.thrifty import Thrifty
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            "Certificate": "proband.agents.entropy.certificates.certificate",
-            "Certified": "proband.agents.entropy.certified",
-            **dict.fromkeys(["AgentWarning", "Elimination"], "proband.agents.entropy.elimination"),
-            "EntropyExploreThenCommit": "proband.agents.entropy.explore_then_commit",
-            **dict.fromkeys(["Normality", "check_normality"], "proband.agents.entropy.learning.normality"),
-            "SetAgent": "proband.agents.entropy.rounds",
-            "Thrifty": "proband.agents.entropy.thrifty",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = [
     "AgentWarning",

@@ -31,7 +31,6 @@ from typing import Self
 import numpy as np
 
 from proband.agents.agent import FOREVER
-from proband.agents.entropy.elimination_kernel import candidate_rewards, drop_candidates, largest_with_pairs
 from proband.agents.entropy.rounds import SetAgent, checked_positive, checked_share
 from proband.agents.setting import Setting
 from proband.errors import AgentError, TooLargeError
@@ -164,11 +163,15 @@ class Elimination(SetAgent):
         return np.where(self.pairs > 0, self.sums / np.maximum(self.pairs, 1), 0.0)
 
     def _eliminate(self, covariance: FloatArray) -> None:
+        from proband.agents.entropy.elimination_kernel import candidate_rewards, drop_candidates
+
         candidate_rewards(covariance, self._paid, self.scale, self._before, self._rewards, self._given)
         if drop_candidates(self._rewards, self.candidates, self._alive, self.scale * self.width(self.t)):
             self._list_candidates()
 
     def _list_candidates(self) -> None:
+        from proband.agents.entropy.elimination_kernel import largest_with_pairs
+
         self.candidates = np.flatnonzero(self._alive)
         largest_with_pairs(self._alive, self.problem.d, self._largest, self._before)
 

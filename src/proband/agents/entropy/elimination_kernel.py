@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from proband.agents.entropy.certificates.lattice_kernel import bits, lowest_bit
+from proband.compiling import kernel
 
 LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def candidate_rewards(covariance, paid, scale, before, rewards, given):  # type: ignore[no-untyped-def]
     """Fill in the estimated rewards of all candidates; NaN where the estimated covariance is not positive definite.
 
@@ -37,7 +37,9 @@ def candidate_rewards(covariance, paid, scale, before, rewards, given):  # type:
         To work in.
     """
     d = len(covariance)
-    given[d] = covariance
+    for i in range(d):  # entry by entry: assigning a slice takes seconds to compile
+        for j in range(d):
+            given[d, i, j] = covariance[i, j]
     rewards[0] = 0.0
     t = 1
     while t < 1 << d:
@@ -60,7 +62,7 @@ def candidate_rewards(covariance, paid, scale, before, rewards, given):  # type:
             t += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def drop_candidates(rewards, numbers, alive, width):  # type: ignore[no-untyped-def]
     """Drop every candidate that is at least `width` below the best one; returns how many were dropped.
 
@@ -78,7 +80,7 @@ def drop_candidates(rewards, numbers, alive, width):  # type: ignore[no-untyped-
     return dropped
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def largest_with_pairs(alive, d, largest, before):  # type: ignore[no-untyped-def]
     """Fill in the largest candidate that holds each pair (the smallest number among equals), -1 where there is none.
 

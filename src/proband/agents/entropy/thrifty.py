@@ -12,7 +12,7 @@ max(8, d/4) rounds, at numbers t that grow by 7 %:
 * i stays in E while h·EI_i·(T − t) > p_i·t: testing it for another t rounds costs p_i·t, committing without it is
   expected to lose EI_i·(T − t).
 
-Tests of a group that S does not open are judged in blocks (:mod:`~proband.agents.entropy.learning.bundles`).
+Tests of a group that S does not open are judged in bundles (:mod:`~proband.agents.entropy.learning.bundles`).
 
 No rate is proved. A useful test can be dropped for good: rarely, and less often with a larger h, at a price.
 """
@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from proband.agents.agent import FOREVER
 from proband.agents.entropy.certificates.rivals import Rivals
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E, solve
-from proband.agents.entropy.learning.bundles import Block, closed_blocks
+from proband.agents.entropy.learning.bundles import Bundle, closed_bundles
 from proband.agents.entropy.learning.improvement import expected_addition, expected_exchange
 from proband.agents.entropy.learning.moderation import borrowed
 from proband.agents.entropy.learning.scatter import Scatter
@@ -153,19 +153,19 @@ class Thrifty(SetAgent):
     ) -> tuple[list[int], list[int], FloatArray, FloatArray]:
         """Return the set that seems best, the other tests that vary, their expected improvements and their prices.
 
-        While a block of a closed group pays, it is taken in and the search goes on, `closed` times at most.
+        While a bundle of a closed group pays, it is taken in and the search goes on, `closed` times at most.
         """
         incumbent = rivals.climb(start, max_size=self._most, unit=self.scatter.degrees - len(start) + 1)
         others = [int(i) for i in rivals.tests if i not in incumbent]
-        worth, price, blocks = self._improvements(incumbent, others)
-        paying = [b for b in blocks.values() if b.gain > 0 and len(incumbent) + len(b.tests) <= self._most]
+        worth, price, bundles = self._improvements(incumbent, others)
+        paying = [b for b in bundles.values() if b.gain > 0 and len(incumbent) + len(b.tests) <= self._most]
         if paying and closed:
             wider = sorted([*incumbent, *max(paying, key=lambda b: b.gain).tests])
             return self._incumbent(rivals, wider, closed - 1)
         return incumbent, others, worth, price
 
-    def _improvements(self, inside: list[int], others: list[int]) -> tuple[FloatArray, FloatArray, dict[int, Block]]:
-        """Return the expected improvement by each other test, what measuring it costs a round, and closed blocks."""
+    def _improvements(self, inside: list[int], others: list[int]) -> tuple[FloatArray, FloatArray, dict[int, Bundle]]:
+        """Return the expected improvement by each other test, what measuring it costs a round, and closed bundles."""
         at, out = np.searchsorted(self.scatter.sites, inside), np.searchsorted(self.scatter.sites, others)
         matrix, degrees = self.scatter.matrix, self.scatter.degrees - len(inside)
         precision = solve(matrix[np.ix_(at, at)], np.eye(len(at)))
@@ -178,15 +178,15 @@ class Thrifty(SetAgent):
         known = degrees + lent
         gain = self.scale / 2 * (LOG_TWO_PI_E + np.log((squares + lent * typical) / known))
         gain -= self.costs.rises(self.flags(inside))[others]
-        blocks = closed_blocks(self.costs, self.scale, inside, others, given, degrees)
-        blocked = np.isin(others, list(blocks))
-        size = np.sqrt([len(blocks[i].tests) if i in blocks else 1 for i in others])
-        gain = np.array([blocks[i].gain if i in blocks else g for i, g in zip(others, gain, strict=True)])
-        worth = size * expected_addition(gain / size, np.where(blocked, degrees, known), self.scale)
+        bundles = closed_bundles(self.costs, self.scale, inside, others, given, degrees)
+        bundled = np.isin(others, list(bundles))
+        size = np.sqrt([len(bundles[i].tests) if i in bundles else 1 for i in others])
+        gain = np.array([bundles[i].gain if i in bundles else g for i, g in zip(others, gain, strict=True)])
+        worth = size * expected_addition(gain / size, np.where(bundled, degrees, known), self.scale)
         if inside:
             rest = squares + slopes**2 * kept[:, None]
             gains = self.scale / 2 * np.log(rest / kept[:, None]) - self.costs.exchanges(inside, others).T
             spreads = np.sqrt(squares / rest / known)
             likely = np.argmax(gains / spreads, axis=0), np.arange(len(others))
             worth = np.maximum(worth, expected_exchange(gains[likely], spreads[likely], known, self.scale))
-        return worth, np.maximum(0.0, -gain), blocks
+        return worth, np.maximum(0.0, -gain), bundles

@@ -12,16 +12,7 @@ if TYPE_CHECKING:
     )
     from proband.agents.gaussian.nearness import apart
 else:
-    __getattr__, __dir__ = attributes(
-        __name__,
-        {
-            **dict.fromkeys(
-                ["GaussianExploreThenCommit", "correlation_condition_number", "gaussian_exploration_length"],
-                "proband.agents.gaussian.explore_then_commit",
-            ),
-            "apart": "proband.agents.gaussian.nearness",
-        },
-    )
+    __getattr__, __dir__ = attributes(__name__)
 
 __all__ = [
     "GaussianExploreThenCommit",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from proband.agents.estimates import Planner
-from proband.distributions import Discrete, Law
+from proband.distributions import Discrete, Distribution
 from proband.estimators import Likelihood
 from proband.planners import Plan, evaluate
 from proband.planners.layout import layout_of
@@ -49,7 +49,7 @@ class WeightedSubjects:
         if self.measures:
             np.add.at(self.weighted, outcome_codes(rows, self.problem.tests), counts / chances)
 
-    def against_law(self, law: Law, planner: Planner, t: int) -> Plan | None:
+    def against_law(self, law: Distribution, planner: Planner, t: int) -> Plan | None:
         """Return None: a plan is judged, not the law behind it."""
         return None
 

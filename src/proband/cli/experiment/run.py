@@ -21,7 +21,7 @@ ReplicationsOption = Annotated[
     int | None, typer.Option("--replications", min=1, metavar="N", help="How often everything is drawn anew.")
 ]
 AgentsOption = Annotated[
-    str | None, typer.Option("--agents", metavar="A,B", help="Agents that take part, separated by commas.")
+    str | None, typer.Option("--agents", metavar="A,B", help="Agents that take part, by name or as module:Class.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Seed of everything that is drawn.")]
 JobsOption = Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Processes on this machine.")]

@@ -30,7 +30,7 @@ def create_command(
     problem: inputs.ProblemArgument,
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="By default the problem's name.")] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", metavar="NAME", help=f"Who learns: {', '.join(AGENTS)}.")
+        str | None, typer.Option("--agent", metavar="NAME", help=f"Who learns: {', '.join(AGENTS)}, or module:Class.")
     ] = None,
     horizon: Annotated[
         int | None, typer.Option("--horizon", min=1, metavar="T", help="Number of subjects, for agents that use it.")

@@ -31,7 +31,6 @@ import math
 import numpy as np
 
 from proband.distributions import Gaussian
-from proband.estimators.gaussian import kernel as gaussian_kernel
 from proband.estimators.gaussian.em import GaussianFit, Standardised, conditional
 from proband.vocabulary import FloatArray, IntArray
 
@@ -55,16 +54,18 @@ def sweeps_needed(data: Standardised, fit: GaussianFit) -> int:
 
 def missing_information(data: Standardised, fit: GaussianFit) -> float:
     """Return λ, the rate at which EM converges to the estimate, pairs never seen together left aside."""
+    from proband.estimators.gaussian.kernel import em_step
+
     arrays = (data.known, data.counts, data.moments)
     seen = np.ones_like(fit.theta)
     seen[1:, 1:] = data.together > 0
-    _, still = gaussian_kernel.em_step(*arrays, fit.theta)
+    _, still = em_step(*arrays, fit.theta)
     apart = seen * (1.0 + np.arange(len(seen)) + np.arange(len(seen))[:, None])
     apart[0, 0] = 0.0
     rate = 0.0
     for _ in range(POWER_STEPS):
         apart *= POWER_LENGTH / np.linalg.norm(apart)
-        _, moved = gaussian_kernel.em_step(*arrays, fit.theta + apart)
+        _, moved = em_step(*arrays, fit.theta + apart)
         apart = (moved - still) * seen
         rate = float(np.linalg.norm(apart)) / POWER_LENGTH
         if not rate:
@@ -76,6 +77,8 @@ def posterior_laws(
     rng: np.random.Generator, n: int, data: Standardised, fit: GaussianFit, *, sweeps: int | None = None
 ) -> list[Gaussian]:
     """Draw n laws; `sweeps` of data augmentation each."""
+    from proband.estimators.gaussian.kernel import gibbs
+
     k = len(data.tests)
     if not k:
         return [data.law(fit.theta) for _ in range(n)]
@@ -86,9 +89,7 @@ def posterior_laws(
     laws = []
     for _ in range(n):
         start = _scattered(rng, fit.theta, data.together)
-        theta = gaussian_kernel.gibbs(
-            rng, data.known, counts, data.moments, ranks, factors, start, prior, float(k + 1), each
-        )
+        theta = gibbs(rng, data.known, counts, data.moments, ranks, factors, start, prior, float(k + 1), each)
         laws.append(data.law(theta))
     return laws
 

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.distributions import Gaussian
-from proband.estimators.gaussian import kernel as gaussian_kernel
+from proband.distributions.gaussian import SINGULAR
 from proband.estimators.gaussian.patterns import Pattern, Patterns, known_in
 from proband.vocabulary import FloatArray, IntArray
 
@@ -150,18 +150,20 @@ def independent(k: int) -> FloatArray:
 
 def fit_gaussian(data: Standardised, *, tolerance: float = EM_TOLERANCE, limit: int = EM_LIMIT) -> GaussianFit:
     """Maximise the likelihood, from independent tests."""
+    from proband.estimators.gaussian.kernel import em_step
+
     arrays = (data.known, data.counts, data.moments)
     theta = independent(len(data.tests))
     if not len(data.tests):
         return GaussianFit(theta, np.zeros(1), 0)
-    value, once = gaussian_kernel.em_step(*arrays, theta)
+    value, once = em_step(*arrays, theta)
     path, steps = [value], 1
     while steps < limit and np.abs(once - theta).max() > tolerance:
-        plain, twice = gaussian_kernel.em_step(*arrays, once)
+        plain, twice = em_step(*arrays, once)
         steps += 1
         leap = _extrapolated(theta, once, twice)
         if leap is not None:
-            value, after = gaussian_kernel.em_step(*arrays, leap)
+            value, after = em_step(*arrays, leap)
             steps += 1
         if leap is not None and value >= plain:
             theta, once = leap, after
@@ -209,5 +211,5 @@ def conditional(covariance: FloatArray, i: int, j: int) -> FloatArray:
     pair = np.array([i, j])
     rest = np.delete(np.arange(len(covariance)), pair)
     across = covariance[np.ix_(pair, rest)]
-    inverse = np.linalg.pinv(covariance[np.ix_(rest, rest)], rcond=gaussian_kernel.SINGULAR, hermitian=True)
+    inverse = np.linalg.pinv(covariance[np.ix_(rest, rest)], rcond=SINGULAR, hermitian=True)
     return np.asarray(across @ inverse @ across.T)

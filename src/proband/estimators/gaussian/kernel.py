@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-SINGULAR = 1e-10
+from proband.compiling import inner, kernel
+from proband.distributions.gaussian import SINGULAR
+
 LOG_CIRCLE = math.log(2 * math.pi)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sweep(g, k):  # type: ignore[no-untyped-def]
     """Sweep a symmetric matrix on row k, in place."""
     pivot = g[k, k]
@@ -38,10 +39,12 @@ def sweep(g, k):  # type: ignore[no-untyped-def]
     g[k, k] = -1.0 / pivot
 
 
-@njit(cache=True, nogil=True)
+@inner
 def condition(theta, known, g, swept):  # type: ignore[no-untyped-def]
     """Sweep θ on the known tests into `g`, tell which were swept, and return the log-determinant of these."""
-    g[:] = theta
+    for i in range(len(theta)):  # entry by entry: assigning slices takes seconds to compile
+        for j in range(len(theta)):
+            g[i, j] = theta[i, j]
     logdet = 0.0
     for j in range(len(known)):
         variance = g[j + 1, j + 1]
@@ -52,7 +55,7 @@ def condition(theta, known, g, swept):  # type: ignore[no-untyped-def]
     return logdet
 
 
-@njit(cache=True, nogil=True)
+@inner
 def misfit(theta, g, swept, moments):  # type: ignore[no-untyped-def]
     """Return Σ over rows of the squared Mahalanobis distance of what was swept."""
     total = 0.0
@@ -68,21 +71,26 @@ def misfit(theta, g, swept, moments):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
-def fill(g, known, swept, moments, lifted, total):  # type: ignore[no-untyped-def]
-    """Add to `total` the moments of a pattern's rows with their missing entries at the regression.
-
-    `lifted` becomes L M, where L gives (1, x) from what is known.
-    """
+@inner
+def lift(g, known, swept, moments, lifted):  # type: ignore[no-untyped-def]
+    """Write L M into `lifted`, where L gives (1, x) from what is known."""
     size = len(g)
     for i in range(size):
-        if i == 0 or known[i - 1]:
-            lifted[i] = moments[i]
-            continue
-        lifted[i] = g[0, i] * moments[0]
-        for k in range(1, size):
-            if swept[k - 1]:
-                lifted[i] += g[k, i] * moments[k]
+        for j in range(size):
+            if i == 0 or known[i - 1]:
+                lifted[i, j] = moments[i, j]
+                continue
+            lifted[i, j] = g[0, i] * moments[0, j]
+            for k in range(1, size):
+                if swept[k - 1]:
+                    lifted[i, j] += g[k, i] * moments[k, j]
+
+
+@inner
+def fill(g, known, swept, moments, lifted, total):  # type: ignore[no-untyped-def]
+    """Add to `total` the moments of a pattern's rows with their missing entries at the regression: L M Lᵀ."""
+    lift(g, known, swept, moments, lifted)
+    size = len(g)
     for i in range(size):
         for j in range(size):
             if j == 0 or known[j - 1]:
@@ -95,7 +103,7 @@ def fill(g, known, swept, moments, lifted, total):  # type: ignore[no-untyped-de
             total[i, j] += moment
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def em_step(known, counts, moments, theta):  # type: ignore[no-untyped-def]
     """Return the log-likelihood at θ and the θ of one step: expected moments, then their mean and covariance."""
     size = len(theta)
@@ -117,7 +125,7 @@ def em_step(known, counts, moments, theta):  # type: ignore[no-untyped-def]
     return value, law_of(total)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def law_of(total):  # type: ignore[no-untyped-def]
     """Return the θ of complete moments."""
     size = len(total)
@@ -132,7 +140,7 @@ def law_of(total):  # type: ignore[no-untyped-def]
     return theta
 
 
-@njit(cache=True, nogil=True)
+@inner
 def root(matrix, out):  # type: ignore[no-untyped-def]
     """Write a lower triangular factor of a positive semi-definite matrix; columns of no variance are zero."""
     size = len(matrix)
@@ -151,7 +159,7 @@ def root(matrix, out):  # type: ignore[no-untyped-def]
             out[i, j] = entry / out[j, j]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def bartlett(rng, degrees, size):  # type: ignore[no-untyped-def]
     """Draw the triangular factor of a Wishart matrix with `degrees` of at least `size`."""
     lower = np.zeros((size, size))
@@ -162,7 +170,7 @@ def bartlett(rng, degrees, size):  # type: ignore[no-untyped-def]
     return lower
 
 
-@njit(cache=True, nogil=True)
+@inner
 def normal_rows(rng, n, size):  # type: ignore[no-untyped-def]
     """Draw n rows of standard normals."""
     rows = np.empty((n, size))
@@ -172,15 +180,20 @@ def normal_rows(rng, n, size):  # type: ignore[no-untyped-def]
     return rows
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wishart_factor(rng, degrees, size):  # type: ignore[no-untyped-def]
     """Draw G such that GᵀG is the scatter of `degrees` standard normal rows of `size` entries."""
     if degrees < size:
         return normal_rows(rng, max(degrees, 0), size)
-    return bartlett(rng, float(degrees), size).T.copy()
+    lower = bartlett(rng, float(degrees), size)
+    upper = np.empty((size, size))
+    for i in range(size):
+        for j in range(size):
+            upper[j, i] = lower[i, j]
+    return upper
 
 
-@njit(cache=True, nogil=True)
+@inner
 def times(rows, lower):  # type: ignore[no-untyped-def]
     """Return rows · lowerᵀ for a lower triangular matrix."""
     out = np.zeros((len(rows), len(lower)))
@@ -191,7 +204,7 @@ def times(rows, lower):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_scatter(rows, where, out):  # type: ignore[no-untyped-def]
     """Add rowsᵀ · rows to the entries `where` of a matrix."""
     for a in range(len(where)):
@@ -200,14 +213,20 @@ def add_scatter(rows, where, out):  # type: ignore[no-untyped-def]
                 out[where[a], where[b]] += rows[i, a] * rows[i, b]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def scatter_missing(rng, g, known, n, rank, factor, cross, noise):  # type: ignore[no-untyped-def]
     """Draw what the residuals E of the missing entries add to a pattern's moments.
 
     With Z = (1, x) of its rows and the residual covariance R = C Cᵀ, ZᵀE = F W Cᵀ for F Fᵀ = ZᵀZ of rank r and W of r
     standard normal rows, and EᵀE = C (WᵀW + Wishart(n − r)) Cᵀ: `cross` and `noise`.
     """
-    missing = np.flatnonzero(~known) + 1
+    missing = np.empty(len(known), dtype=np.int64)
+    found = 0
+    for i in range(len(known)):
+        if not known[i]:
+            missing[found] = i + 1
+            found += 1
+    missing = missing[:found]
     residual = np.empty((len(missing), len(missing)))
     for a in range(len(missing)):
         for b in range(len(missing)):
@@ -226,24 +245,7 @@ def scatter_missing(rng, g, known, n, rank, factor, cross, noise):  # type: igno
                 cross[i, missing[a]] += factor[i, k] * inside[k, a]
 
 
-@njit(cache=True, nogil=True)
-def impute(rng, known, counts, moments, ranks, factors, theta, total):  # type: ignore[no-untyped-def]
-    """Write into `total` the moments of all rows with their missing entries drawn given θ."""
-    size = len(theta)
-    g, lifted = np.empty((size, size)), np.empty((size, size))
-    cross, noise = np.empty((size, size)), np.empty((size, size))
-    swept = np.empty(size - 1, dtype=np.bool_)
-    total[:] = 0.0
-    for p in range(len(counts)):
-        condition(theta, known[p], g, swept)
-        fill(g, known[p], swept, moments[p], lifted, total)
-        if known[p].all():
-            continue
-        scatter_missing(rng, g, known[p], counts[p], ranks[p], factors[p], cross, noise)
-        fill_errors(g, known[p], swept, cross, noise, total)
-
-
-@njit(cache=True, nogil=True)
+@inner
 def fill_errors(g, known, swept, cross, noise, total):  # type: ignore[no-untyped-def]
     """Add L ZᵀE, its transpose and EᵀE to `total`."""
     size = len(g)
@@ -263,7 +265,7 @@ def fill_errors(g, known, swept, cross, noise, total):  # type: ignore[no-untype
             total[j, i] += moment
 
 
-@njit(cache=True, nogil=True)
+@inner
 def draw_law(rng, total, prior, degrees):  # type: ignore[no-untyped-def]
     """Draw θ given complete moments: Σ ~ inverse Wishart(degrees + n − 1, diag(prior) + S), μ ~ N(x̄, Σ/n)."""
     size = len(total) - 1
@@ -282,10 +284,12 @@ def draw_law(rng, total, prior, degrees):  # type: ignore[no-untyped-def]
             for k in range(j):
                 entry -= factor[i, k] * inner[j, k]
             factor[i, j] = entry / inner[j, j]
-    moved = normal_rows(rng, 1, size)
+    moved = np.empty(size)
+    for i in range(size):
+        moved[i] = rng.standard_normal()
     for i in range(size):
         for k in range(size):
-            theta[0, i + 1] += factor[i, k] * moved[0, k] / math.sqrt(n)
+            theta[0, i + 1] += factor[i, k] * moved[k] / math.sqrt(n)
         theta[i + 1, 0] = theta[0, i + 1]
         for j in range(size):
             theta[i + 1, j + 1] = 0.0
@@ -294,11 +298,23 @@ def draw_law(rng, total, prior, degrees):  # type: ignore[no-untyped-def]
     return theta
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gibbs(rng, known, counts, moments, ranks, factors, theta, prior, degrees, sweeps):  # type: ignore[no-untyped-def]
     """Return θ after sweeps of drawing the missing entries given the law and the law given all entries."""
-    total = np.empty_like(theta)
+    size = len(theta)
+    total, g, lifted = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))
+    cross, noise = np.empty((size, size)), np.empty((size, size))
+    swept = np.empty(size - 1, dtype=np.bool_)
     for _ in range(sweeps):
-        impute(rng, known, counts, moments, ranks, factors, theta, total)
+        total[:] = 0.0  # becomes the moments of all rows with their missing entries drawn given θ
+        for p in range(len(counts)):
+            condition(theta, known[p], g, swept)
+            fill(g, known[p], swept, moments[p], lifted, total)
+            complete = True
+            for j in range(size - 1):
+                complete = complete and known[p, j]
+            if not complete:
+                scatter_missing(rng, g, known[p], counts[p], ranks[p], factors[p], cross, noise)
+                fill_errors(g, known[p], swept, cross, noise, total)
         theta = draw_law(rng, total, prior, degrees)
     return theta

@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 
-from proband.estimators.listed import cells_kernel
 from proband.vocabulary import FloatArray, IntArray
 
 NEGLIGIBLE = 1e-13
@@ -81,6 +80,8 @@ class Solver(Protocol):
 
 def observed_mass(cells: Cells, p: FloatArray) -> FloatArray:
     """Return p(o) for each partial observation, shape (m,)."""
+    from proband.estimators.listed import cells_kernel
+
     if not len(cells.counts):
         return np.empty(0)
     return np.asarray(cells_kernel.sums(cells.base, cells.start, cells.size, cells.offsets, p))
@@ -88,6 +89,8 @@ def observed_mass(cells: Cells, p: FloatArray) -> FloatArray:
 
 def multiplier_sums(cells: Cells, multipliers: FloatArray) -> FloatArray:
     """Return Σ_{o ∋ x} λ_o for each cell, shape (K,)."""
+    from proband.estimators.listed import cells_kernel
+
     sums = np.zeros(len(cells.own))
     cells_kernel.spread(cells.base, cells.start, cells.size, cells.offsets, multipliers, sums)
     return sums

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from proband.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sums(base, start, size, offsets, p):  # type: ignore[no-untyped-def]
     """Return the sum of p over the cells of each observation."""
     totals = np.zeros(len(base))
@@ -16,7 +17,7 @@ def sums(base, start, size, offsets, p):  # type: ignore[no-untyped-def]
     return totals
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(base, start, size, offsets, values, out):  # type: ignore[no-untyped-def]
     """Add the value of each observation to all its cells in `out`."""
     for o in range(len(base)):

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from proband.estimators.listed import dual_kernel, gibbs_kernel
 from proband.estimators.listed.cells import Cells, Fit
 from proband.estimators.listed.dual import feasible
 from proband.estimators.listed.priors import GammaMixture
@@ -32,6 +31,8 @@ DRAW_SWEEPS = 200
 
 def perturb(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, fit: Fit, shares: FloatArray) -> FloatArray:
     """Return intensities maximising F with perturbed counts and components drawn from `shares` (K, J), shape (K,)."""
+    from proband.estimators.listed import dual_kernel
+
     mass = np.maximum(rng.standard_gamma(cells.own + mixture.shape), 1e-300)
     counts = np.maximum(rng.standard_gamma(cells.counts), 1e-300)
     rate = cells.total + mixture.draw_rates(rng, shares)
@@ -46,6 +47,8 @@ def perturb(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, fit: 
 
 def sweep(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, intensities: FloatArray, sweeps: int) -> None:
     """Run Gibbs sweeps from `intensities` (K,), in place; fractional counts are rounded."""
+    from proband.estimators.listed import gibbs_kernel
+
     with np.errstate(divide="ignore"):
         weights = np.log(mixture.weights)
     counts = np.rint(cells.counts).astype(np.int64)

@@ -34,7 +34,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from proband.estimators.listed import dual_kernel, em_kernel
 from proband.estimators.listed.cells import NEGLIGIBLE, Cells, Fit, multiplier_sums, observed_mass
 from proband.estimators.listed.em import EM_LIMIT
 from proband.vocabulary import FloatArray
@@ -86,6 +85,8 @@ def feasible(cells: Cells, rate: FloatArray, multipliers: FloatArray) -> FloatAr
 
 def _first_multipliers(cells: Cells, mass: FloatArray, rate: FloatArray) -> FloatArray:
     """Return n_o / p(o) after a few steps of EM: from nothing, coordinate ascent runs into the corners."""
+    from proband.estimators.listed import em_kernel
+
     p = (mass + cells.counts.sum() / len(mass)) / rate
     arrays = (cells.base, cells.start, cells.size, cells.offsets, cells.counts)
     em_kernel.em_solve(*arrays, mass, rate, p, 0.0, np.empty(FIRST_STEPS))
@@ -93,6 +94,8 @@ def _first_multipliers(cells: Cells, mass: FloatArray, rate: FloatArray) -> Floa
 
 
 def _coordinate(cells: Cells, mass: FloatArray, rate: FloatArray, multipliers: FloatArray, tolerance: float) -> Fit:
+    from proband.estimators.listed import dual_kernel, em_kernel
+
     gap = rate.copy()
     arrays = (cells.base, cells.start, cells.size, cells.offsets, cells.counts)
     sweeps, worst = 0, 0.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from proband.compiling import inner, kernel
 
 ROOT_STEPS = 4
 """Newton steps for one multiplier in one sweep: the next sweep goes on from there."""
@@ -21,16 +22,17 @@ PATIENCE = 40
 """Sweeps without the error halving after which a solver stops."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_gaps(base, start, size, offsets, rate, multipliers, gap):  # type: ignore[no-untyped-def]
     """Write r(x) − Σ_{o ∋ x} λ_o into `gap`."""
-    gap[:] = rate
+    for x in range(len(gap)):
+        gap[x] = rate[x]
     for o in range(len(base)):
         for j in range(start[o], start[o] + size[o]):
             gap[base[o] + offsets[j]] -= multipliers[o]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sweep(base, start, size, offsets, counts, mass, multipliers, gap):  # type: ignore[no-untyped-def]
     """Set each multiplier in turn to its root; return the largest relative error of n_o = λ_o p(o) met."""
     worst = 0.0
@@ -61,7 +63,7 @@ def sweep(base, start, size, offsets, counts, mass, multipliers, gap):  # type: 
     return worst
 
 
-@njit(cache=True, nogil=True)
+@inner
 def reach(values, moves):  # type: ignore[no-untyped-def]
     """Return the longest step in [0, 1] that keeps a hundredth of every value."""
     longest = 1.0
@@ -71,7 +73,7 @@ def reach(values, moves):  # type: ignore[no-untyped-def]
     return longest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def change(weights, values, moves, length):  # type: ignore[no-untyped-def]
     """Return −Σ w log((v + length · move) / v): what a step adds to a part of the dual."""
     total = 0.0
@@ -80,7 +82,7 @@ def change(weights, values, moves, length):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def curve(base, start, size, offsets, weight, diagonal, vector, cells, out):  # type: ignore[no-untyped-def]
     """Write the dual's Hessian times `vector` into `out`: (Aᵀ diag(weight) A + diag(diagonal)) vector."""
     cells[:] = 0.0
@@ -95,7 +97,7 @@ def curve(base, start, size, offsets, weight, diagonal, vector, cells, out):  # 
         out[o] = total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def direction(base, start, size, offsets, counts, mass, multipliers, gap, precision):  # type: ignore[no-untyped-def]
     """Return the Newton direction of the dual, by conjugate gradients with the diagonal as preconditioner."""
     law = mass / gap
@@ -127,7 +129,7 @@ def direction(base, start, size, offsets, counts, mass, multipliers, gap, precis
     return step
 
 
-@njit(cache=True, nogil=True)
+@inner
 def newton(base, start, size, offsets, counts, mass, rate, multipliers, gap, precision):  # type: ignore[no-untyped-def]
     """Take a Newton step in all multipliers at once, halved until the dual falls; none if it never does."""
     step = direction(base, start, size, offsets, counts, mass, multipliers, gap, precision)
@@ -142,7 +144,7 @@ def newton(base, start, size, offsets, counts, mass, rate, multipliers, gap, pre
     fill_gaps(base, start, size, offsets, rate, multipliers, gap)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dual_solve(  # type: ignore[no-untyped-def]
     base, start, size, offsets, counts, mass, rate, multipliers, gap, tolerance, limit
 ):

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from proband.estimators.listed import em_kernel
 from proband.estimators.listed.cells import NEGLIGIBLE, Cells, Fit, observed_mass
 from proband.vocabulary import FloatArray
 
@@ -60,6 +59,8 @@ def solve_em(
     >>> solve_em(cells, own, np.full(4, 16.0)).probabilities.round(6)
     array([0.1875, 0.5625, 0.125 , 0.125 ])
     """
+    from proband.estimators.listed import em_kernel
+
     if start is None or len(start.probabilities) != len(mass):
         p = (mass + cells.counts.sum() / len(mass)) / rate
     else:

@@ -1,12 +1,17 @@
-"""Expectation and maximisation over listed cells, compiled; the formulas are in :mod:`proband.estimators.listed.em`."""
+"""Expectation and maximisation over listed cells, compiled; the formulas are in :mod:`proband.estimators.listed.em`.
+
+Arrays are copied entry by entry: a slice is assigned with a check of its length, whose message takes longer to compile
+than the whole of EM.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from proband.compiling import inner, kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def em_step(base, start, size, offsets, counts, mass, rate, p, out):  # type: ignore[no-untyped-def]
     """Write the next law into `out` and return the objective at `p`."""
     value = 0.0
@@ -27,7 +32,7 @@ def em_step(base, start, size, offsets, counts, mass, rate, p, out):  # type: ig
     return value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def extrapolate(first, second, third, out):  # type: ignore[no-untyped-def]
     """Write the squared extrapolation of three iterates (in their logarithms) into `out`; False if it is no step."""
     along, bend = 0.0, 0.0
@@ -54,7 +59,14 @@ def extrapolate(first, second, third, out):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
+def copy(values, out):  # type: ignore[no-untyped-def]
+    """Write values into `out`."""
+    for x in range(len(out)):
+        out[x] = values[x]
+
+
+@kernel
 def em_solve(base, start, size, offsets, counts, mass, rate, p, tolerance, path):  # type: ignore[no-untyped-def]
     """Iterate from `p`, in place, until a step moves no entry by more than `tolerance`.
 
@@ -64,13 +76,15 @@ def em_solve(base, start, size, offsets, counts, mass, rate, p, tolerance, path)
     moved = np.inf
     for iteration in range(len(path)):
         path[iteration] = em_step(base, start, size, offsets, counts, mass, rate, p, one)
-        moved = np.abs(one - p).max()
+        moved = 0.0
+        for x in range(len(p)):
+            moved = max(moved, abs(one[x] - p[x]))
         if moved <= tolerance:
-            p[:] = one
+            copy(one, p)
             return iteration + 1, moved
         value = em_step(base, start, size, offsets, counts, mass, rate, one, two)
         accepted = False
         if extrapolate(p, one, two, far):
             accepted = em_step(base, start, size, offsets, counts, mass, rate, far, next_far) >= value
-        p[:] = next_far if accepted else two
+        copy(next_far if accepted else two, p)
     return len(path), moved

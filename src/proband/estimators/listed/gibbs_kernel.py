@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from proband.compiling import inner, kernel
 
 
-@njit(cache=True, nogil=True)
+@inner
 def allot(rng, base, start, size, offsets, counts, p, completed):  # type: ignore[no-untyped-def]
     """Add to `completed` a multinomial allotment of each partial count to its cells, in proportion to p."""
     for o in range(len(counts)):
@@ -26,7 +27,7 @@ def allot(rng, base, start, size, offsets, counts, p, completed):  # type: ignor
         completed[base[o] + offsets[start[o] + size[o] - 1]] += left
 
 
-@njit(cache=True, nogil=True)
+@inner
 def pick(rng, logs):  # type: ignore[no-untyped-def]
     """Draw an index in proportion to exp(logs)."""
     highest = logs.max()
@@ -41,7 +42,7 @@ def pick(rng, logs):  # type: ignore[no-untyped-def]
     return len(logs) - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gibbs(  # type: ignore[no-untyped-def]
     rng, base, start, size, offsets, counts, own, shape, rates, weights, total, p, sweeps
 ):
@@ -49,7 +50,8 @@ def gibbs(  # type: ignore[no-untyped-def]
     completed = np.empty_like(own)
     logs = np.empty(len(rates))
     for _ in range(sweeps):
-        completed[:] = own
+        for x in range(len(own)):
+            completed[x] = own[x]
         allot(rng, base, start, size, offsets, counts, p, completed)
         for x in range(len(p)):
             a = shape[x] + completed[x]

@@ -16,7 +16,7 @@ from proband.experiments.catalogue.entropy import Certifying
 from proband.experiments.experiment import Entrant, Experiment, Parameter, Point, registered
 from proband.instances import Instance, near_ties
 from proband.planners import plan
-from proband.planners.subset.planner import SubsetPlan
+from proband.planners.subset.plan import SubsetPlan
 
 
 def draw_instance(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:

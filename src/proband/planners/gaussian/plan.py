@@ -13,7 +13,7 @@ from proband.piecewise import PiecewiseLinear
 from proband.planners.gaussian.line.solution import LineSolution
 from proband.planners.gaussian.plane import PlaneSolution
 from proband.planners.options import Options
-from proband.planners.plans import Explanation, Plan
+from proband.planners.plans import Explanation, Plan, ranked
 from proband.policies import ProjectionDecider
 from proband.policies.tree import Alternative
 from proband.problem import Problem
@@ -113,19 +113,15 @@ class GaussianPlan(Plan):
 
     def explain(self, state: ArrayLike) -> GaussianExplanation:
         """Return the belief about each score, and every possible action with its value."""
-        rows = self.problem.states(state)
-        if len(rows) != 1:
-            raise StateError(f"{len(rows)} states are given; one state is explained at a time; give one row")
+        rows = self.one_state(state)[None]
         action = int(self.act(rows)[0])
         masks, means = self.decider.beliefs.of(rows)
         if action < self.problem.d and self.problem.tests[action].on_arrival:
             alternatives: tuple[Alternative, ...] = (Alternative(action, self.value, 0.0),)
         else:
             scores = np.asarray(self.solution.action_values(int(masks[0]), self._means(means)[0]))
-            possible = [int(a) for a in np.flatnonzero(~np.isnan(scores))]
-            best = float(np.nanmax(scores))
-            ranked = sorted(possible, key=lambda a: (-scores[a], a != action, a))
-            alternatives = tuple(Alternative(a, float(scores[a]), best - float(scores[a])) for a in ranked)
+            possible = {int(a): float(scores[a]) for a in np.flatnonzero(~np.isnan(scores))}
+            alternatives = ranked(possible, action)
         return GaussianExplanation(action, 1.0, alternatives, self._beliefs(int(masks[0]), means[0]))
 
     def _means(self, means: FloatArray) -> FloatArray:

@@ -6,32 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["Arrays", "check_arrays"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Arrays:
     """The checked input."""
 
-    codes: Integers
-    weight: Floats
-    stakes: Floats
-    cost: Floats
-    group_cost: Floats
-    group: Integers
+    codes: IntArray
+    weight: FloatArray
+    stakes: FloatArray
+    cost: FloatArray
+    group_cost: FloatArray
+    group: IntArray
     match: bool
     max_tests: int | None
     budget: float | None
-    context: Integers
+    context: IntArray
     starts: int
 
 
-def _contexts(starts: Sequence[ArrayLike] | None, n: int) -> tuple[Integers, int]:
+def _contexts(starts: Sequence[ArrayLike] | None, n: int) -> tuple[IntArray, int]:
     """Start set of each row, -1 for rows in none."""
     if starts is None:
         return np.zeros(n, dtype=np.int64), 1

@@ -12,15 +12,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.incumbent_kernel import beam_slice, incumbent_nodes, new_beam, settle_upper, start_beam
+from proband.planners.sparse.incumbent_kernel import beam_slice, list_children
 from proband.planners.sparse.instance import Compiled, pack
-from proband.planners.sparse.memo_kernel import EXPANSIONS, NODES, add_root, grow, memo_bytes, new_memo
+from proband.planners.sparse.memo import EXPANSIONS, NODES, Memo, lengthened, memo_bytes, new_memo
+from proband.planners.sparse.memo_kernel import add_root, rehash
 from proband.planners.sparse.scratch import new_scratch
-from proband.planners.sparse.search_kernel import DONE, FULL, new_stack, refresh_stack, search_slice
+from proband.planners.sparse.search_kernel import refresh_stack, search_slice
+from proband.planners.sparse.stacks import DONE, FULL, new_beam, new_stack, start_beam
+from proband.vocabulary import IntArray
 
-__all__ = ["Search"]
-
-Integers = NDArray[np.int64]
+__all__ = ["Search", "grown"]
 
 EVERY = 1 << 20
 BEAMS: tuple[tuple[int, ...], ...] = ((1,), (3, 3, 2))
@@ -45,7 +46,7 @@ class Search:
     """
 
     def __init__(
-        self, compiled: Compiled, depth: int, budget: int, contexts: Integers, count: int, memory_limit: float
+        self, compiled: Compiled, depth: int, budget: int, contexts: IntArray, count: int, memory_limit: float
     ):
         self.compiled = compiled
         self.instance = compiled.instance
@@ -57,9 +58,9 @@ class Search:
         self.room = (columns + 1, tests, columns)
         self.scratch = new_scratch(self.instance)
         empty = new_memo(self.instance.words, self.instance.row_values.shape[1])
-        self.memo = grow(empty, (columns + 1 + count, tests, columns))
+        self.memo = grown(empty, (columns + 1 + count, tests, columns))
         self.beam = new_beam(self.instance)
-        self.stack = new_stack(tests)
+        self.stack = new_stack(self.instance)
         self.burst = 64
         self.stage = 0
         self.seconds_improving = 0.0
@@ -140,7 +141,7 @@ class Search:
         if 2 * memo_bytes(self.memo) > self.memory_limit:
             self.out_of_memory = True
         else:
-            self.memo = grow(self.memo, self.room)
+            self.memo = grown(self.memo, self.room)
 
     def _run_beam(self, node: int, widths: Sequence[int]) -> None:
         start_beam(self.beam, node, widths)
@@ -154,14 +155,50 @@ class Search:
     def _polish(self, root: int, widths: Sequence[int]) -> bool:
         """Try other tests at every state of the incumbent; whether that improved it."""
         before = float(self.memo.upper[root])
-        count = incumbent_nodes(self.instance, self.memo, self.beam, root)
-        for node in self.beam.found[:count][::-1].copy():
-            self._run_beam(int(node), widths)
-        settle_upper(self.instance, self.memo, self.beam, count)
+        found = self._incumbent(root)
+        for node in reversed(found):
+            self._run_beam(node, widths)
+        self._settle_upper(found)
         return float(self.memo.upper[root]) < before - self.instance.tolerance
 
+    def _incumbent(self, root: int) -> list[int]:
+        """States of the incumbent policy from a root on, parents first."""
+        found = [root]
+        for node in found:
+            children = self._children(node)
+            found += [child for child in children if child >= 0][: 2 * self.instance.bits + 64 - len(found)]
+        return found
 
-def _root_bits(compiled: Compiled, contexts: Integers, context: int) -> NDArray[np.uint64]:
+    def _children(self, node: int) -> list[int]:
+        """Nodes after the incumbent's test: -1 if not known, -2 if no row has the outcome; none if it stops."""
+        test = int(self.memo.best[node])
+        if test < 0:
+            return []
+        list_children(self.instance, self.memo, self.beam, node, test)
+        children: list[int] = self.beam.children[: self.instance.outcomes[test]].tolist()
+        return children
+
+    def _settle_upper(self, found: list[int]) -> None:
+        """Carry better upper bounds of the incumbent's states up to the root."""
+        memo, instance = self.memo, self.instance
+        for node in reversed(found):
+            children = self._children(node)
+            if children and -1 not in children:
+                total = instance.price_of(int(memo.best[node]), int(memo.mask[node])) * float(memo.mass[node])
+                for child in children:
+                    total += float(memo.upper[child]) if child >= 0 else 0.0
+                memo.upper[node] = min(float(memo.upper[node]), total)
+
+
+def grown(memo: Memo, room: tuple[int, int, int]) -> Memo:
+    """Return a memo with at least `room` free nodes, moves and children."""
+    longer = lengthened(memo, room)
+    if longer.table is not memo.table:
+        rehash(longer)
+    return longer
+
+
+def _root_bits(compiled: Compiled, contexts: IntArray, context: int) -> NDArray[np.uint64]:
     used = compiled.atom_row >= 0
     flags = np.zeros(compiled.atom_row.size, dtype=bool)
     flags[used] = contexts[compiled.atom_row[used]] == context

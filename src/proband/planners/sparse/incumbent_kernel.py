@@ -8,106 +8,26 @@ entropy of the split itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proband.compiling import inner, kernel
-from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
-from proband.planners.sparse.margins_kernel import margins, price_of, select_tests, units_of
-from proband.planners.sparse.memo_kernel import NODES, Memo, find_child, make_child, nothing_left
+from proband.planners.sparse.margins_kernel import price_of, survey, units_of
+from proband.planners.sparse.memo import NODES, Memo
+from proband.planners.sparse.memo_kernel import find_child, make_child, nothing_left, stand_at
 from proband.planners.sparse.scratch import Scratch
-
-__all__ = ["Beam", "beam_slice", "incumbent_nodes", "new_beam", "settle_upper", "start_beam"]
-
-DONE, PAUSED, FULL = 0, 1, 2
-
-
-@dataclass(frozen=True, eq=False)
-class Beam(Bundle):
-    """Explicit stack of the beam: one row per level."""
-
-    height: NDArray[np.int64]
-    node: NDArray[np.int64]
-    tests: NDArray[np.int64]
-    tried: NDArray[np.int64]
-    position: NDArray[np.int64]
-    outcome: NDArray[np.int64]
-    total: NDArray[np.float64]
-    score: NDArray[np.float64]
-    width: NDArray[np.int64]
-    found: NDArray[np.int64]
-
-
-def new_beam(instance: Instance, most: int = 128) -> Beam:
-    """Allocate a beam of at most `most` tests per state."""
-    levels = 2 * instance.outcomes.size + 4
-    most = max(1, min(most, instance.outcomes.size))
-    integers = [np.zeros(levels, dtype=np.int64) for _ in range(5)]
-    return Beam(
-        height=np.zeros(1, dtype=np.int64),
-        node=integers[0],
-        tests=np.zeros((levels, most), dtype=np.int64),
-        tried=integers[1],
-        position=integers[2],
-        outcome=integers[3],
-        total=np.zeros(levels),
-        score=np.zeros(most),
-        width=integers[4],
-        found=np.zeros(2 * instance.bits + 64, dtype=np.int64),
-    )
-
-
-def start_beam(beam: Beam, root: int, widths: Sequence[int]) -> None:
-    """Put a root on the stack; level k tries widths[k] tests, the levels below them one."""
-    beam.height[0] = 1
-    beam.node[0] = root
-    beam.tried[0] = -1
-    beam.width[:] = 1
-    beam.width[: len(widths)] = widths[: beam.width.size]
-    np.minimum(beam.width, beam.tests.shape[1], out=beam.width)
+from proband.planners.sparse.stacks import DONE, FULL, PAUSED, Beam
 
 
 @kernel
-def incumbent_nodes(instance: Instance, memo: Memo, beam: Beam, root: int) -> Any:
-    """Fill `found` with the states of the incumbent policy below a root; returns their number."""
-    found = beam.found
-    found[0] = root
-    count, place = 1, 0
-    while place < count:
-        node = found[place]
-        place += 1
-        test = np.int64(memo.best[node])
-        if test < 0:
-            continue
-        for b in range(instance.outcomes[test]):
-            child = find_child(instance, memo, node, test, b)
-            if child >= 0 and count < found.size and memo.mass[child] > 0.0:
-                found[count] = child
-                count += 1
-    return count
-
-
-@kernel
-def settle_upper(instance: Instance, memo: Memo, beam: Beam, count: int) -> None:
-    """Carry better upper bounds of the incumbent's states up to the root."""
-    for place in range(count - 1, -1, -1):
-        node = beam.found[place]
-        test = np.int64(memo.best[node])
-        if test < 0:
-            continue
-        total = price_of(instance, test, memo.mask[node]) * memo.mass[node]
-        for b in range(instance.outcomes[test]):
-            child = find_child(instance, memo, node, test, b)
-            if child >= 0:
-                total += memo.upper[child]
-            elif not nothing_left(memo.bits[node], instance.cell_rows[instance.level_offset[b] + test]):
-                total = np.inf
-        memo.upper[node] = min(memo.upper[node], total)
+def list_children(instance: Instance, memo: Memo, beam: Beam, node: int, test: int) -> None:
+    """Fill `beam.children` with the node after each outcome of a test: -1 if it is not known, -2 if no row has it."""
+    for b in range(instance.outcomes[test]):
+        cell = instance.cell_rows[instance.level_offset[b] + test]
+        empty = nothing_left(memo.bits[node], cell)
+        beam.children[b] = -2 if empty else find_child(instance, memo, node, test, b)
 
 
 @inner
@@ -131,19 +51,34 @@ def _impurity(instance: Instance, values: Any, c: Number) -> Any:
     return entropy + mass * np.log(mass) if mass > 0.0 else 0.0
 
 
+@inner
+def _insert(beam: Beam, level: int, test: int, score: float) -> None:
+    """Put a test among the best ones of this level, if its score is."""
+    place = beam.tried[level]
+    while place > 0 and beam.score[place - 1] < score:
+        place -= 1
+    if place >= beam.width[level]:
+        return
+    if beam.tried[level] < beam.width[level]:
+        beam.tried[level] += 1
+    for k in range(beam.tried[level] - 1, place, -1):
+        beam.score[k] = beam.score[k - 1]
+        beam.tests[level, k] = beam.tests[level, k - 1]
+    beam.score[place] = score
+    beam.tests[level, place] = test
+
+
 @inner(inline=True)
 def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, level: int) -> None:
     """Fill the tests to try at the state on this level, best first."""
     node = beam.node[level]
-    beam.tried[level] = 0
-    beam.position[level] = 0
-    beam.outcome[level] = -1
+    beam.tried[level], beam.position[level], beam.outcome[level] = 0, 0, -1
     memo.beam[node] = max(memo.beam[node], beam.width[level])
     if memo.depth[node] == 0 or memo.lower[node] >= memo.upper[node] - instance.tolerance:
         return
-    bits, mask, budget = memo.bits[node], memo.mask[node], memo.budget[node]
-    margins(instance, scratch, bits)
-    chosen = select_tests(instance, scratch, bits, mask, budget)
+    mask, budget = memo.mask[node], memo.budget[node]
+    stand_at(memo, scratch, node)
+    chosen = survey(instance, scratch, mask, budget)
     before = _impurity(instance, scratch.total, np.int64(0))
     for a in range(chosen):
         test = scratch.active[a]
@@ -155,43 +90,44 @@ def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, le
         gain = before
         for b in range(instance.outcomes[test]):
             gain -= _impurity(instance, scratch.margin, instance.level_offset[b] + test)
-        score = gain / (price + 1e-9)
-        place = beam.tried[level]
-        while place > 0 and beam.score[place - 1] < score:
-            place -= 1
-        if place >= beam.width[level]:
-            continue
-        if beam.tried[level] < beam.width[level]:
-            beam.tried[level] += 1
-        for k in range(beam.tried[level] - 1, place, -1):
-            beam.score[k] = beam.score[k - 1]
-            beam.tests[level, k] = beam.tests[level, k - 1]
-        beam.score[place] = score
-        beam.tests[level, place] = test
+        _insert(beam, level, test, gain / (price + 1e-9))
 
 
-@inner
-def _next_child(instance: Instance, memo: Memo, beam: Beam, level: int) -> Any:
-    """Advance to the next outcome of the current test; returns its node, or -1 when there is none."""
+@inner(inline=True)
+def _next_child(instance: Instance, memo: Memo, beam: Beam, level: int, test: int) -> Any:
+    """Advance to the next outcome of the test that some row has; returns its node, or -1 when there is none."""
     node = beam.node[level]
-    test = beam.tests[level, beam.position[level]]
     while beam.outcome[level] + 1 < instance.outcomes[test]:
         beam.outcome[level] += 1
         b = beam.outcome[level]
         if not nothing_left(memo.bits[node], instance.cell_rows[instance.level_offset[b] + test]):
             return make_child(instance, memo, node, test, b)
-    return -1
+    return np.int64(-1)
+
+
+@inner(inline=True)
+def _try_test(instance: Instance, memo: Memo, beam: Beam, level: int) -> Any:
+    """Go on with the test under trial: its next child, or -1 once it is done (or too dear) and the next one is due."""
+    node, test = beam.node[level], beam.tests[level, beam.position[level]]
+    if beam.outcome[level] < 0:
+        beam.total[level] = price_of(instance, test, memo.mask[node]) * memo.mass[node]
+    child = np.int64(-1)
+    if beam.total[level] < memo.upper[node]:
+        child = _next_child(instance, memo, beam, level, test)
+    if child < 0:
+        if beam.total[level] < memo.upper[node] - 1e-3 * instance.tolerance:
+            memo.upper[node] = beam.total[level]
+            memo.best[node] = test
+        beam.position[level] += 1
+        beam.outcome[level] = -1
+    return child
 
 
 @kernel
 def beam_slice(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, steps: int) -> Any:
     """Run the beam until it is DONE, `steps` states were visited (PAUSED) or room is short (FULL)."""
-    least = np.inf
-    for j in range(instance.outcomes.size):
-        least = min(least, min(instance.price[j], instance.group_price[j]))
     while beam.height[0] > 0:
         level = beam.height[0] - 1
-        node = beam.node[level]
         if steps < 0:
             return PAUSED
         if memo.key.size - memo.size[NODES] < instance.cells.shape[1]:
@@ -202,22 +138,13 @@ def beam_slice(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, ste
         if beam.position[level] >= beam.tried[level]:
             beam.height[0] -= 1
             if level > 0:
-                beam.total[level - 1] += memo.upper[node]
+                beam.total[level - 1] += memo.upper[beam.node[level]]
             continue
-        test = beam.tests[level, beam.position[level]]
-        if beam.outcome[level] < 0:
-            beam.total[level] = price_of(instance, test, memo.mask[node]) * memo.mass[node]
-        child = -1
-        if beam.total[level] < memo.upper[node]:
-            child = _next_child(instance, memo, beam, level)
+        child = _try_test(instance, memo, beam, level)
         if child < 0:
-            if beam.total[level] < memo.upper[node] - 1e-3 * instance.tolerance:
-                memo.upper[node] = beam.total[level]
-                memo.best[node] = test
-            beam.position[level] += 1
-            beam.outcome[level] = -1
             continue
-        done = memo.beam[child] >= beam.width[level + 1] or memo.stop[child] <= least * memo.mass[child]
+        # Nothing is gained below a state that a beam as wide went through, or that no test can pay for, or is solved.
+        done = memo.beam[child] >= beam.width[level + 1] or memo.stop[child] <= instance.least * memo.mass[child]
         if done or memo.lower[child] >= memo.upper[child] - instance.tolerance:
             beam.total[level] += memo.upper[child]
             continue

@@ -27,12 +27,10 @@ from numpy.typing import NDArray
 
 from proband.errors import PlanError
 from proband.planners.sparse.bundle import Bundle
+from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["UNLIMITED", "Compiled", "Instance", "Merged", "Number", "compile_instance", "merge_rows"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 Number = int | np.int64
 """A whole number in compiled code, of 64 bits: literals and shorter ones are cast, for each type compiles anew."""
@@ -56,35 +54,41 @@ class Instance(Bundle):
     opening: bool
     words: int
     bits: int
-    outcomes: Integers
-    level_size: Integers
-    level_offset: Integers
-    cells: Words
-    cell_rows: Words
-    onehot: Floats
-    row_values: Floats
-    type_start: Integers
-    type_values: Floats
-    salt: Words
-    price: Floats
-    group_price: Floats
-    price_units: Integers
-    group_units: Integers
-    group: Integers
+    outcomes: IntArray
+    level_size: IntArray
+    level_offset: IntArray
+    cells: NDArray[np.uint64]
+    cell_rows: NDArray[np.uint64]
+    onehot: FloatArray
+    row_values: FloatArray
+    type_start: IntArray
+    type_values: FloatArray
+    salt: NDArray[np.uint64]
+    price: FloatArray
+    group_price: FloatArray
+    price_units: IntArray
+    group_units: IntArray
+    group: IntArray
     opener: NDArray[np.bool_]
+    least: float
     tolerance: float
     constant_below: float
+
+    def price_of(self, test: int, mask: int) -> float:
+        """Price of a test when the groups in `mask` are open."""
+        group = int(self.group[test])
+        return float((self.group_price if group >= 0 and mask >> group & 1 else self.price)[test])
 
 
 @dataclass(frozen=True)
 class Merged:
     """Distinct rows: codes (n, m), weight (n,), loss (n, a) or best stakes (n, 1) for match, origin of each row."""
 
-    codes: Integers
-    weight: Floats
-    loss: Floats
-    origin: Integers
-    ceiling: Floats
+    codes: IntArray
+    weight: FloatArray
+    loss: FloatArray
+    origin: IntArray
+    ceiling: FloatArray
 
 
 @dataclass(frozen=True)
@@ -92,12 +96,12 @@ class Compiled:
     """An `Instance` with what is needed to speak about it outside the kernels."""
 
     instance: Instance
-    order: Integers
-    atom_row: Integers
+    order: IntArray
+    atom_row: IntArray
     merged: Merged
 
 
-def merge_rows(codes: Integers, weight: Floats, stakes: Floats, *, match: bool) -> Merged:
+def merge_rows(codes: IntArray, weight: FloatArray, stakes: FloatArray, *, match: bool) -> Merged:
     """Merge rows with equal codes; the irreducible loss of a merged row leaves the problem."""
     if codes.shape[1] == 0:
         distinct, origin = codes[:1], np.zeros(codes.shape[0], dtype=np.int64)
@@ -119,7 +123,7 @@ def merge_rows(codes: Integers, weight: Floats, stakes: Floats, *, match: bool) 
     return Merged(distinct, mass, loss, origin, ceiling)
 
 
-def _multiples(amounts: Floats) -> tuple[list[float], list[Integers]]:
+def _multiples(amounts: FloatArray) -> tuple[list[float], list[IntArray]]:
     """Write amounts as integer multiples of one unit, or else one unit per distinct amount."""
     unit = float(amounts.min())
     ratio = amounts / unit
@@ -133,15 +137,15 @@ def _multiples(amounts: Floats) -> tuple[list[float], list[Integers]]:
     return [float(amounts[key == k].mean()) for k in distinct], [(key == k).astype(np.int64) for k in distinct]
 
 
-def _atoms(merged: Merged) -> tuple[Integers, Integers, Floats] | None:
+def _atoms(merged: Merged) -> tuple[IntArray, IntArray, FloatArray] | None:
     """Split rows into atoms of few types: (row, type) of each atom and the value vector of each type."""
     size = merged.loss.sum(axis=1)
-    rows: list[Integers] = []
-    kinds: list[Integers] = []
-    values: list[Floats] = []
+    rows: list[IntArray] = []
+    kinds: list[IntArray] = []
+    values: list[FloatArray] = []
     spare = merged.weight.copy()
     pattern = np.rint(merged.loss / np.where(size > 0, size, 1.0)[:, None] * 1e10).astype(np.int64)
-    groups: list[tuple[Integers, Floats, Floats]] = []
+    groups: list[tuple[IntArray, FloatArray, FloatArray]] = []
     for direction in np.unique(pattern[size > 0], axis=0):
         member = np.flatnonzero((pattern == direction).all(axis=1) & (size > 0))
         share = float((merged.weight[member] / size[member]).min())
@@ -168,7 +172,7 @@ def _atoms(merged: Merged) -> tuple[Integers, Integers, Floats] | None:
     return np.concatenate(rows), np.concatenate(kinds), np.array(values)
 
 
-def _layout(merged: Merged, *, match: bool) -> tuple[bool, Integers, Integers, Floats, int]:
+def _layout(merged: Merged, *, match: bool) -> tuple[bool, IntArray, IntArray, FloatArray, int]:
     """Choose packed or dense: (packed, row of each bit or -1, first word of each type, type values, words)."""
     n = merged.weight.size
     atoms = None if match else _atoms(merged)
@@ -187,12 +191,12 @@ def _layout(merged: Merged, *, match: bool) -> tuple[bool, Integers, Integers, F
     return False, bit_row, np.zeros(1, dtype=np.int64), np.zeros((0, 1)), words
 
 
-def pack(flags: NDArray[np.bool_]) -> Words:
+def pack(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Pack flags (..., 64·words) into words (..., words), lowest bit first."""
     return np.packbits(flags, axis=-1, bitorder="little").view(np.uint64)
 
 
-def _units(cost: Floats, budget: float | None) -> tuple[Integers, int]:
+def _units(cost: FloatArray, budget: float | None) -> tuple[IntArray, int]:
     """Prices in integer units, so that the budget left of a state is exact."""
     if budget is None:
         return np.zeros(cost.size, dtype=np.int64), UNLIMITED
@@ -202,12 +206,12 @@ def _units(cost: Floats, budget: float | None) -> tuple[Integers, int]:
 
 
 def compile_instance(
-    codes: Integers,
-    weight: Floats,
-    stakes: Floats,
-    cost: Floats,
-    group_cost: Floats,
-    group: Integers,
+    codes: IntArray,
+    weight: FloatArray,
+    stakes: FloatArray,
+    cost: FloatArray,
+    group_cost: FloatArray,
+    group: IntArray,
     *,
     match: bool,
     budget: float | None,
@@ -258,7 +262,7 @@ def compile_instance(
     return Compiled(instance, order, bit_row, merged), left
 
 
-def _prices(cost: Floats, group_cost: Floats, group: Integers, budget: float | None) -> dict[str, Any]:
+def _prices(cost: FloatArray, group_cost: FloatArray, group: IntArray, budget: float | None) -> dict[str, Any]:
     """Prices, active groups renumbered from 0, and the tests that may pay as mere openers of their group."""
     changes = (group >= 0) & (np.abs(cost - group_cost) > 0)
     names = np.unique(group[changes])
@@ -282,6 +286,7 @@ def _prices(cost: Floats, group_cost: Floats, group: Integers, budget: float | N
         "penalised": bool((discounted > cost).any()),
         "grouped": bool(names.size),
         "opening": bool(opener.any()),
+        "least": float(np.minimum(cost, discounted).min(initial=np.inf)),
         "price": np.ascontiguousarray(cost),
         "group_price": np.ascontiguousarray(discounted),
         "price_units": _units(cost, budget)[0],
@@ -291,7 +296,7 @@ def _prices(cost: Floats, group_cost: Floats, group: Integers, budget: float | N
     }
 
 
-def _units_like(discounted: Floats, cost: Floats, budget: float | None) -> Integers:
+def _units_like(discounted: FloatArray, cost: FloatArray, budget: float | None) -> IntArray:
     if budget is None or budget > 0:
         return _units(discounted, budget)[0]
     unit = max(float(cost.max(initial=0.0)), 1.0) / _UNITS

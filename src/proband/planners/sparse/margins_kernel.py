@@ -1,4 +1,8 @@
-"""First pass of an expansion: the value of every column "test j has outcome b", and the tests worth running."""
+"""First pass of an expansion: the value of every column "test j has outcome b", and the tests worth running.
+
+A *value vector* is (mass, loss of decision 1, loss of decision 2, ...) of a set of rows, and all of it adds up over
+disjoint sets; for the match reward it is (mass, sum of stakes, largest stake), of which the last is a maximum.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +12,85 @@ import numpy as np
 
 from proband.compiling import inner, kernel, popcount, trailing_zeros
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
-from proband.planners.sparse.memo_kernel import rows_key
+from proband.planners.sparse.memo_kernel import is_open, rows_key
 from proband.planners.sparse.scratch import Scratch
 
-__all__ = ["margins", "price_of", "select_tests", "stop_loss", "units_of"]
 
-
-@kernel
+@inner
 def price_of(instance: Instance, test: Number, mask: Any) -> Any:
     """Price of a test when the groups in `mask` are open."""
-    group = instance.group[test]
-    if group >= 0 and (mask >> np.uint64(group)) & np.uint64(1) != np.uint64(0):
-        return instance.group_price[test]
-    return instance.price[test]
+    return instance.group_price[test] if is_open(instance.group[test], mask) else instance.price[test]
 
 
 @inner
 def units_of(instance: Instance, test: int, mask: Any) -> Any:
     """Price of a test in budget units when the groups in `mask` are open."""
-    group = instance.group[test]
-    if group >= 0 and (mask >> np.uint64(group)) & np.uint64(1) != np.uint64(0):
-        return instance.group_units[test]
-    return instance.price_units[test]
+    return instance.group_units[test] if is_open(instance.group[test], mask) else instance.price_units[test]
 
 
 @inner
-def _add_row(instance: Instance, target: Any, row: Any) -> None:
+def _margins(instance: Instance, scratch: Scratch, bits: Any) -> None:
+    """Values of every column "test j has outcome b" within `bits`, and of `bits` itself."""
+    present, margin = scratch.present, scratch.margin
+    for v in range(margin.shape[0]):
+        scratch.total[v, 0] = 0.0
+        for c in range(present.size):
+            margin[v, c] = 0.0
+    for c in range(present.size):
+        present[c] = np.uint64(0)
+    for w in range(bits.size):
+        word = bits[w]
+        if word != np.uint64(0):
+            for c in range(present.size):
+                present[c] |= word & instance.cells[w, c]
+    if instance.packed:
+        for t in range(instance.type_start.size - 1):
+            _add_type(instance, scratch, bits, t)
+    else:
+        _add_rows(instance, scratch, bits)
+
+
+@inner
+def _add_type(instance: Instance, scratch: Scratch, bits: Any, t: int) -> None:
+    """Add the atoms of type t, all of which have one value vector: popcounts times this vector."""
+    count, whole = scratch.tally, np.uint64(0)
+    for c in range(count.size):
+        count[c] = np.uint64(0)
+    for w in range(instance.type_start[t], instance.type_start[t + 1]):
+        word = bits[w]
+        if word != np.uint64(0):
+            whole += popcount(word)
+            for c in range(count.size):
+                count[c] += popcount(word & instance.cells[w, c])
+    if whole == np.uint64(0):
+        return
+    for v in range(scratch.total.size):
+        value = instance.type_values[t, v]
+        if value != 0.0:
+            scratch.total[v, 0] += value * np.float64(whole)
+            for c in range(count.size):
+                scratch.margin[v, c] += value * np.float64(count[c])
+
+
+@inner
+def _add_rows(instance: Instance, scratch: Scratch, bits: Any) -> None:
+    """Add row by row; every row is in one column of test 0, so its columns make up the whole."""
+    for w in range(bits.size):
+        word = bits[w]
+        while word != np.uint64(0):
+            _add_row(instance, scratch.margin, (w << 6) + np.int64(trailing_zeros(word)))
+            word &= word - np.uint64(1)
+    for v in range(scratch.total.size):
+        for b in range(instance.outcomes[0] if instance.outcomes.size else 0):
+            value = scratch.margin[v, instance.level_offset[b]]
+            if instance.match and v == 2:
+                scratch.total[v, 0] = max(scratch.total[v, 0], value)
+            else:
+                scratch.total[v, 0] += value
+
+
+@inner
+def _add_row(instance: Instance, target: Any, row: Number) -> None:
     """Add a row's values to target (width, columns) wherever its one-hot code is 1."""
     code = instance.onehot
     for v in range(target.shape[0]):
@@ -42,67 +99,10 @@ def _add_row(instance: Instance, target: Any, row: Any) -> None:
             continue
         if instance.match and v == 2:
             for c in range(target.shape[1]):
-                x = code[row, c] * value
-                target[v, c] = x if x > target[v, c] else target[v, c]
+                target[v, c] = max(target[v, c], code[row, c] * value)
         else:
             for c in range(target.shape[1]):
                 target[v, c] += code[row, c] * value
-
-
-@inner
-def margins(instance: Instance, scratch: Scratch, bits: Any) -> None:
-    """Values of every column "test j has outcome b" within `bits`, and of `bits` itself."""
-    tests = instance.outcomes.size
-    width = scratch.total.size
-    present, count, margin = scratch.present, scratch.tally, scratch.margin
-    for v in range(width):
-        for c in range(present.size):
-            margin[v, c] = 0.0
-    for c in range(present.size):
-        present[c] = np.uint64(0)
-    for w in range(bits.size):
-        word = bits[w]
-        if word != np.uint64(0):
-            cells = instance.cells[w]
-            for c in range(present.size):
-                present[c] |= word & cells[c]
-    if instance.packed:
-        for v in range(width):
-            scratch.total[v, 0] = 0.0
-        for t in range(instance.type_start.size - 1):
-            for c in range(count.size):
-                count[c] = np.uint64(0)
-            whole = np.uint64(0)
-            for w in range(instance.type_start[t], instance.type_start[t + 1]):
-                word = bits[w]
-                if word != np.uint64(0):
-                    whole += popcount(word)
-                    cells = instance.cells[w]
-                    for c in range(count.size):
-                        count[c] += popcount(word & cells[c])
-            if whole == np.uint64(0):
-                continue
-            for v in range(width):
-                value = instance.type_values[t, v]
-                if value != 0.0:
-                    scratch.total[v, 0] += value * np.float64(whole)
-                    for c in range(count.size):
-                        margin[v, c] += value * np.float64(count[c])
-        return
-    for w in range(bits.size):
-        word = bits[w]
-        while word != np.uint64(0):
-            row = (np.uint64(w) << np.uint64(6)) + trailing_zeros(word)
-            _add_row(instance, scratch.margin, row)
-            word &= word - np.uint64(1)
-    for v in range(width):
-        scratch.total[v, 0] = 0.0
-        for b in range(instance.outcomes[0] if tests else 0):
-            value = scratch.margin[v, instance.level_offset[b]]
-            if instance.match and v == 2:
-                scratch.total[v, 0] = max(scratch.total[v, 0], value)
-            else:
-                scratch.total[v, 0] += value
 
 
 @inner
@@ -118,22 +118,19 @@ def stop_loss(instance: Instance, values: Any, c: Number) -> Any:
 
 @inner
 def _same_split(instance: Instance, bits: Any, i: int, j: int) -> Any:
-    """Whether tests i and j cut `bits` into the same parts (checked on the rows)."""
+    """Whether tests i and j cut `bits` into the same parts (checked on the rows).
+
+    The part of a set that i cuts off must be one of j's: the one in which its first row lies.
+    """
     for b in range(instance.outcomes[i]):
-        left = instance.cell_rows[instance.level_offset[b] + i]
-        partner = -1
+        left, partner = instance.cell_rows[instance.level_offset[b] + i], -1
         for w in range(bits.size):
             word = bits[w] & left[w]
-            if word == np.uint64(0):
-                continue
-            if partner < 0:
+            if partner < 0 and word != np.uint64(0):
                 low = word & (np.uint64(0) - word)
-                for k in range(instance.outcomes[j]):
-                    if instance.cells[w, instance.level_offset[k] + j] & low != np.uint64(0):
-                        partner = k
-                        break
-            if word != bits[w] & instance.cells[w, instance.level_offset[partner] + j]:
-                return False
+                partner = 0
+                while instance.cells[w, instance.level_offset[partner] + j] & low == np.uint64(0):
+                    partner += 1
         if partner >= 0:
             right = instance.cell_rows[instance.level_offset[partner] + j]
             for w in range(bits.size):
@@ -144,22 +141,25 @@ def _same_split(instance: Instance, bits: Any, i: int, j: int) -> Any:
 
 @inner
 def _replaces(instance: Instance, kept: int, other: int, mask: Any) -> Any:
-    """Whether `kept`, with the same split, is at least as good as `other` in every respect."""
+    """Whether `kept`, with the same split, is at least as good as `other` in every respect.
+
+    A test of a closed group also opens it, which no test of another group can stand in for.
+    """
     if price_of(instance, kept, mask) > price_of(instance, other, mask):
         return False
     if instance.group[kept] == instance.group[other]:
         opened = price_of(instance, kept, mask) == instance.group_price[kept]
         return opened or instance.group_price[kept] <= instance.group_price[other]
-    for test in (kept, other):
-        group = instance.group[test]
-        if group >= 0 and (mask >> np.uint64(group)) & np.uint64(1) == np.uint64(0):
-            return False
-    return True
+    one, two = instance.group[kept], instance.group[other]
+    return (one < 0 or is_open(one, mask)) and (two < 0 or is_open(two, mask))
 
 
 @inner
-def _group_splits(instance: Instance, scratch: Scratch, group: int) -> Any:
-    """Whether some test of the group is not constant (needs `margins`)."""
+def _opens(instance: Instance, scratch: Scratch, test: int, mask: Any) -> Any:
+    """Whether a test that splits nothing may pay by opening its group for one that does (needs the margins)."""
+    group = instance.group[test]
+    if not instance.opener[test] or is_open(group, mask):
+        return False
     for j in range(instance.outcomes.size):
         if instance.group[j] == group:
             seen = 0
@@ -172,47 +172,60 @@ def _group_splits(instance: Instance, scratch: Scratch, group: int) -> Any:
 
 
 @inner
-def select_tests(instance: Instance, scratch: Scratch, bits: Any, mask: Any, budget: int) -> Any:
-    """List the tests worth running at `bits` (needs `margins`): affordable, not constant, one per split."""
-    chosen = 0
+def _rival(instance: Instance, scratch: Scratch, bits: Any, j: int, chosen: Number, signature: Any, mask: Any) -> Any:
+    """Place of a chosen test with the split of j that j replaces; -1: there is none; -2: one replaces j."""
+    fate = -1
+    for k in range(chosen):
+        other = scratch.active[k]
+        if scratch.signature[k] == signature and _same_split(instance, bits, other, j):
+            if _replaces(instance, other, j, mask):
+                return -2
+            if fate == -1 and _replaces(instance, j, other, mask):
+                fate = k
+    return fate
+
+
+@inner
+def _drop(scratch: Scratch, place: int, chosen: Number) -> None:
+    for k in range(place, chosen - 1):
+        scratch.active[k] = scratch.active[k + 1]
+        scratch.price[k] = scratch.price[k + 1]
+        scratch.signature[k] = scratch.signature[k + 1]
+
+
+@kernel
+def survey(instance: Instance, scratch: Scratch, mask: Any, budget: int) -> Any:
+    """Fill the margins of the rows `scratch.here`, and list the tests worth running: returns their number.
+
+    These are affordable, not constant, and one for each split.
+
+    A test that is affordable only once its group is open stays in the list, at an infinite price: it may be second.
+    """
+    bits = scratch.here
+    _margins(instance, scratch, bits)
+    chosen = np.int64(0)
     for j in range(instance.outcomes.size):
-        if budget < UNLIMITED and min(units_of(instance, j, mask), instance.group_units[j]) > budget:
+        units = units_of(instance, j, mask)
+        if budget < UNLIMITED and min(units, instance.group_units[j]) > budget:
             continue
-        seen = 0
-        signature = np.uint64(0)
+        seen, signature = 0, np.uint64(0)
         for b in range(instance.outcomes[j]):
             c = instance.level_offset[b] + j
             if scratch.present[c] != np.uint64(0):
                 seen += 1
                 scratch.key[c] = rows_key(instance, bits, instance.cell_rows[c])
                 signature += scratch.key[c]
-        if seen < 2:
-            group = instance.group[j]
-            if not instance.opener[j] or (mask >> np.uint64(group)) & np.uint64(1) != np.uint64(0):
-                continue
-            if not _group_splits(instance, scratch, group):
-                continue
-        fate = -1
-        for k in range(chosen):
-            other = scratch.active[k]
-            if scratch.signature[k] == signature and _same_split(instance, bits, other, j):
-                if _replaces(instance, other, j, mask):
-                    fate = -2
-                    break
-                if fate == -1 and _replaces(instance, j, other, mask):
-                    fate = k
+        if seen < 2 and not _opens(instance, scratch, j, mask):
+            continue
+        # Equal splits have equal sums of keys, whatever the order of their outcomes.
+        fate = _rival(instance, scratch, bits, j, chosen, signature, mask)
         if fate == -2:
             continue
         if fate >= 0:
-            for k in range(fate, chosen - 1):
-                scratch.active[k] = scratch.active[k + 1]
-                scratch.price[k] = scratch.price[k + 1]
-                scratch.signature[k] = scratch.signature[k + 1]
+            _drop(scratch, fate, chosen)
             chosen -= 1
         scratch.active[chosen] = j
-        scratch.price[chosen] = price_of(instance, j, mask)
-        if budget < UNLIMITED and units_of(instance, j, mask) > budget:
-            scratch.price[chosen] = np.inf
+        scratch.price[chosen] = np.inf if budget < UNLIMITED and units > budget else price_of(instance, j, mask)
         scratch.signature[chosen] = signature
         chosen += 1
     return chosen

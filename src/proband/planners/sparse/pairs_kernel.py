@@ -9,6 +9,9 @@ where :math:`c_{ij}` is the least price of a test other than i and j: after j a 
 least one more test. Both the first and the second test are common to all rows. Then
 :math:`L_i = c_i w(S) + \sum_b L_{ib}` bounds every plan that starts with i and
 :math:`U_i = c_i w(S) + \sum_b U_{ib}` is the value of one.
+
+A pair (i, j) is counted once, for i < j: its four or more cells serve as i first, j second (*forward*) and as j first,
+i second (*backward*).
 """
 
 from __future__ import annotations
@@ -18,75 +21,68 @@ from typing import Any
 import numpy as np
 
 from proband.compiling import inner
-from proband.planners.sparse.binary_kernel import binary_counts, binary_row
+from proband.planners.sparse.binary_kernel import HUGE, binary_row
 from proband.planners.sparse.instance import UNLIMITED, Instance
 from proband.planners.sparse.margins_kernel import price_of, units_of
+from proband.planners.sparse.memo_kernel import with_group
 from proband.planners.sparse.scratch import Scratch
-from proband.planners.sparse.slabs_kernel import complete_slab, dense_counts, dense_slab, packed_slab
-
-__all__ = ["pair_bounds"]
-
-HUGE = 1e200
+from proband.planners.sparse.slabs_kernel import complete_slab, dense_slab, packed_slab
 
 
 @inner(inline=True)
-def pair_bounds(
-    instance: Instance, scratch: Scratch, bits: Any, chosen: int, mask: Any, depth: int, budget: int
-) -> Any:
+def pair_bounds(instance: Instance, scratch: Scratch, chosen: int, mask: Any, depth: int, budget: int) -> None:
     """Fill lower and upper bounds of every cell (i = b) of the active tests; needs `compact`.
 
-    `depth` is the number of tests that may still be run at `bits`. Returns the number of compact columns.
+    `depth` is the number of tests that may still be run: with one left, a cell is where the plan stops.
     """
     columns = scratch.level_offset[scratch.level_size.size]
     for k in range(columns):
         scratch.upper[k] = scratch.cell_stop[k]
         scratch.lower[k] = scratch.cell_stop[k] if depth < 2 else HUGE
-    if depth < 2:
-        return columns
-    if not instance.match and instance.level_size.size == 2 and scratch.level_size[1] == chosen:
-        _binary_pairs(instance, scratch, chosen, mask, depth, budget)
-        return columns
-    for i in range(chosen - 1):
-        outcomes = instance.outcomes[scratch.active[i]]
-        _prices(instance, scratch, i, chosen, mask, depth, budget)
-        if instance.packed:
-            for b in range(1, outcomes):
-                packed_slab(instance, scratch, i, b)
-            complete_slab(instance, scratch, i)
-        elif instance.match:
-            for b in range(outcomes):
-                dense_slab(instance, scratch, i, b)
+    if depth >= 2:
+        if not instance.match and instance.level_size.size == 2 and scratch.level_size[1] == chosen:
+            _binary_pairs(instance, scratch, chosen, mask, depth, budget)
         else:
-            for b in range(1, outcomes):
-                dense_slab(instance, scratch, i, b)
-            complete_slab(instance, scratch, i)
-        for b in range(outcomes):
-            _stops(instance, scratch, i, b)
-            _forward(instance, scratch, i, b, chosen)
-        _backward(instance, scratch, i, outcomes)
-    for k in range(columns):
-        scratch.lower[k] = min(scratch.lower[k], scratch.cell_stop[k])
-    return columns
+            for i in range(chosen - 1):
+                _prices(instance, scratch, i, chosen, mask, depth, budget)
+                _pairs(instance, scratch, i, chosen)
+        for k in range(columns):
+            scratch.lower[k] = min(scratch.lower[k], scratch.cell_stop[k])
 
 
 @inner(inline=True)
 def _binary_pairs(instance: Instance, scratch: Scratch, chosen: int, mask: Any, depth: int, budget: int) -> None:
-    """`pair_bounds` for sums of stakes and two outcomes a test."""
+    """The pairs for sums of stakes and two outcomes a test."""
+    # A test that may open its group is worth considering even where it splits nothing.
     spare = -1.0 if instance.opening else instance.constant_below
-    column = scratch.ones
-    for v in range(column.shape[0]):
+    for v in range(scratch.ones.shape[0]):
         for k in range(chosen):
-            column[v, k] = scratch.margin[v, scratch.column[chosen + k]]
+            scratch.ones[v, k] = scratch.margin[v, scratch.column[chosen + k]]
     for i in range(chosen - 1):
         if i == 0 or not instance.uniform or budget < UNLIMITED:
             _prices(instance, scratch, i, chosen, mask, depth, budget)
         if instance.packed:
-            binary_counts(instance, scratch, i, chosen)
+            packed_slab(instance, scratch, i, np.int64(1))
         else:
-            dense_counts(instance, scratch, i, chosen)
+            dense_slab(instance, scratch, i, np.int64(1))
         binary_row(scratch, i, chosen, spare)
-    for k in range(2 * chosen):
-        scratch.lower[k] = min(scratch.lower[k], scratch.cell_stop[k])
+
+
+@inner(inline=True)
+def _pairs(instance: Instance, scratch: Scratch, i: int, chosen: int) -> None:
+    """The pairs of test i with all j > i, whatever the reward and the outcomes."""
+    outcomes = instance.outcomes[scratch.active[i]]
+    for b in range(0 if instance.match else 1, outcomes):
+        if instance.packed:
+            packed_slab(instance, scratch, i, b)
+        else:
+            dense_slab(instance, scratch, i, b)
+    if not instance.match:
+        complete_slab(instance, scratch, i)
+    for b in range(outcomes):
+        _stops(instance, scratch, i, b)
+        _forward(instance, scratch, i, b, chosen)
+    _backward(scratch, i, outcomes)
 
 
 @inner
@@ -100,124 +96,104 @@ def _prices(instance: Instance, scratch: Scratch, i: int, chosen: int, mask: Any
             scratch.before[j] = instance.price[test]
             scratch.third[j] = third
         return
-    opened = mask
-    if instance.group[test] >= 0:
-        opened |= np.uint64(1) << np.uint64(instance.group[test])
-    paid = units_of(instance, test, mask)
+    opened = with_group(mask, instance.group[test])
     for j in range(i + 1, chosen):
         other = scratch.active[j]
-        also = mask
-        if instance.group[other] >= 0:
-            also |= np.uint64(1) << np.uint64(instance.group[other])
+        also = with_group(mask, instance.group[other])
         scratch.after[j] = price_of(instance, other, opened)
         scratch.before[j] = price_of(instance, test, also)
         scratch.third[j] = HUGE
         if budget < UNLIMITED:
-            if paid + units_of(instance, other, opened) > budget:
+            if units_of(instance, test, mask) + units_of(instance, other, opened) > budget:
                 scratch.after[j] = HUGE
             if units_of(instance, other, mask) + units_of(instance, test, also) > budget:
                 scratch.before[j] = HUGE
-    if depth <= 2:
-        return
-    first, second, argument = HUGE, HUGE, -1
+    if depth > 2:
+        _third_prices(instance, scratch, i, chosen)
+
+
+@inner
+def _third_prices(instance: Instance, scratch: Scratch, i: int, chosen: int) -> None:
+    """Least price, over the tests other than i and j, at which one may come third: its group taken to be open."""
+    first, second, cheapest = HUGE, HUGE, -1
     for k in range(chosen):
-        other = scratch.active[k]
-        least = min(instance.price[other], instance.group_price[other])
+        test = scratch.active[k]
+        least = min(instance.price[test], instance.group_price[test])
         if k == i:
             continue
         if least < first:
-            first, second, argument = least, first, k
+            first, second, cheapest = least, first, k
         elif least < second:
             second = least
     for j in range(i + 1, chosen):
-        scratch.third[j] = second if j == argument else first
+        scratch.third[j] = second if j == cheapest else first
 
 
 @inner
 def _stops(instance: Instance, scratch: Scratch, i: int, b: int) -> None:
     """Loss of stopping, and floor min(stop, price of one more test), of the cells (i = b, j = b')."""
-    width, slab, stop, floor, third = scratch.total.size, scratch.slab, scratch.stop, scratch.floor, scratch.third
+    slab, stop = scratch.slab, scratch.stop
     for level in range(scratch.level_size.size):
-        start = scratch.level_offset[level] + i + 1
-        end = scratch.level_offset[level] + scratch.level_size[level]
-        if end <= start:
-            break
         shift = scratch.level_offset[level]
-        if instance.match:
-            for k in range(start, end):
-                stop[b, k] = slab[b, 1, k] - slab[b, 2, k]
-        else:
-            for k in range(start, end):
-                stop[b, k] = slab[b, 1, k]
-            for v in range(2, width):
-                for k in range(start, end):
-                    loss = slab[b, v, k]
-                    stop[b, k] = loss if loss < stop[b, k] else stop[b, k]
+        start, end = shift + i + 1, shift + scratch.level_size[level]
         for k in range(start, end):
-            now = stop[b, k] if stop[b, k] > 0.0 else 0.0
-            more = third[k - shift] * slab[b, 0, k]
-            more = more if more > 0.0 else 0.0
-            stop[b, k] = now
-            floor[b, k] = now if now < more else more
+            stop[b, k] = slab[b, 1, k] - slab[b, 2, k] if instance.match else slab[b, 1, k]
+        for v in range(2, 0 if instance.match else scratch.total.size):
+            for k in range(start, end):
+                stop[b, k] = min(stop[b, k], slab[b, v, k])
+        for k in range(start, end):
+            stop[b, k] = max(stop[b, k], 0.0)
+            scratch.floor[b, k] = min(stop[b, k], max(scratch.third[k - shift] * slab[b, 0, k], 0.0))
 
 
 @inner
 def _forward(instance: Instance, scratch: Scratch, i: int, b: int, chosen: int) -> None:
     """Bounds of the cell (i = b) over second tests j > i."""
     sum_stop, sum_floor = scratch.sum_stop, scratch.sum_floor
-    first = i + 1
-    for k in range(first, chosen):
-        sum_stop[k] = 0.0
-        sum_floor[k] = 0.0
+    for j in range(i + 1, chosen):
+        sum_stop[j] = 0.0
+        sum_floor[j] = 0.0
     for level in range(scratch.level_size.size):
-        if scratch.level_size[level] <= i + 1:
-            break
         shift = scratch.level_offset[level]
-        for k in range(first, scratch.level_size[level]):
-            sum_stop[k] += scratch.stop[b, k + shift]
-            sum_floor[k] += scratch.floor[b, k + shift]
+        for j in range(i + 1, scratch.level_size[level]):
+            sum_stop[j] += scratch.stop[b, shift + j]
+            sum_floor[j] += scratch.floor[b, shift + j]
     cell = scratch.level_offset[b] + i
-    mass = scratch.mass[cell]
-    upper, lower = scratch.upper[cell], scratch.lower[cell]
-    for k in range(i + 1, chosen):
-        pay = scratch.after[k] * mass
-        if pay + sum_stop[k] < upper:
-            upper = pay + sum_stop[k]
-        if pay + sum_floor[k] < lower and (instance.uniform or not _constant(instance, scratch, b, k, mass)):
-            lower = pay + sum_floor[k]
+    mass, upper, lower = scratch.mass[cell], scratch.upper[cell], scratch.lower[cell]
+    for j in range(i + 1, chosen):
+        pay = scratch.after[j] * mass
+        upper = min(upper, pay + sum_stop[j])
+        if pay + sum_floor[j] < lower and (instance.uniform or not _constant(instance, scratch, b, j, mass)):
+            lower = pay + sum_floor[j]
     scratch.upper[cell], scratch.lower[cell] = upper, lower
 
 
 @inner
-def _constant(instance: Instance, scratch: Scratch, b: int, k: int, mass: float) -> Any:
-    """Whether active test k does not split the cell (i = b), so that it need not be considered there."""
-    if instance.opener[scratch.active[k]]:
+def _constant(instance: Instance, scratch: Scratch, b: int, j: int, mass: float) -> Any:
+    """Whether active test j does not split the cell (i = b), so that it need not be considered there."""
+    if instance.opener[scratch.active[j]]:
         return False
     biggest = 0.0
     for level in range(scratch.level_size.size):
-        if k < scratch.level_size[level]:
-            biggest = max(biggest, scratch.slab[b, 0, scratch.level_offset[level] + k])
+        if j < scratch.level_size[level]:
+            biggest = max(biggest, scratch.slab[b, 0, scratch.level_offset[level] + j])
     return mass - biggest < instance.constant_below
 
 
 @inner
-def _backward(instance: Instance, scratch: Scratch, i: int, outcomes: int) -> None:
+def _backward(scratch: Scratch, i: int, outcomes: int) -> None:
     """Bounds of the cells (j = b') for j > i when i is the second test."""
     sum_stop, sum_floor, upper, lower = scratch.sum_stop, scratch.sum_floor, scratch.upper, scratch.lower
-    first = i + 1
     for level in range(scratch.level_size.size):
-        if scratch.level_size[level] <= i + 1:
-            break
         last, shift = scratch.level_size[level], scratch.level_offset[level]
-        for k in range(first, last):
-            sum_stop[k] = 0.0
-            sum_floor[k] = 0.0
+        for j in range(i + 1, last):
+            sum_stop[j] = 0.0
+            sum_floor[j] = 0.0
         for b in range(outcomes):
-            for k in range(first, last):
-                sum_stop[k] += scratch.stop[b, k + shift]
-                sum_floor[k] += scratch.floor[b, k + shift]
-        for k in range(first, last):
-            pay = scratch.before[k] * scratch.mass[k + shift]
-            high, low = pay + sum_stop[k], pay + sum_floor[k]
-            upper[k + shift] = high if high < upper[k + shift] else upper[k + shift]
-            lower[k + shift] = low if low < lower[k + shift] else lower[k + shift]
+            for j in range(i + 1, last):
+                sum_stop[j] += scratch.stop[b, shift + j]
+                sum_floor[j] += scratch.floor[b, shift + j]
+        for j in range(i + 1, last):
+            pay = scratch.before[j] * scratch.mass[shift + j]
+            upper[shift + j] = min(upper[shift + j], pay + sum_stop[j])
+            lower[shift + j] = min(lower[shift + j], pay + sum_floor[j])

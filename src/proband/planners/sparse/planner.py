@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from proband.distributions import Discrete
 from proband.planners.memory import available_memory
-from proband.planners.options import Options, Standing, serves
-from proband.planners.options import Progress as Tell
-from proband.planners.sparse.solve import Limits, Progress, SupportPlan, solve_support
+from proband.planners.options import Options, serves
+from proband.planners.sparse.solve import Limits, SupportPlan, solve_support
 from proband.planners.tree_plan import Place, TreePlan, grow
 from proband.policies import Decider
 from proband.problem import Problem
@@ -72,7 +70,7 @@ def _search(problem: Problem, decider: Decider, context: IntArray, options: Opti
         budget=options.budget,
         starts=[np.flatnonzero(context == number) for number in range(int(context.max()) + 1)],
         limits=Limits(seconds=math.inf if options.time_limit is None else options.time_limit, memory=memory),
-        progress=None if options.progress is None else _reporter(options.progress),
+        progress=options.progress,
     )
 
 
@@ -80,7 +78,3 @@ def _contexts(problem: Problem, distribution: Discrete) -> IntArray:
     """Return a number for what is known on arrival, for each support row."""
     known = distribution.support[:, problem.context]
     return np.unique(known, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def _reporter(tell: Tell) -> Callable[[Progress], None]:
-    return lambda seen: tell(Standing(seen.seconds, seen.value, seen.bound))

@@ -3,81 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.compiling import inner, kernel
-from proband.planners.sparse.instance import UNLIMITED, Compiled, Instance
-from proband.planners.sparse.margins_kernel import margins, price_of, select_tests, stop_loss, units_of
-from proband.planners.sparse.memo_kernel import STOP, UNKNOWN, Memo, child_state, find, key_of
+from proband.planners.sparse.instance import Compiled, Instance
+from proband.planners.sparse.margins_kernel import survey
+from proband.planners.sparse.memo import STOP, UNKNOWN, Memo
+from proband.planners.sparse.policy_kernel import find_here, follow
 from proband.planners.sparse.scratch import Scratch
+from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["Tree", "extract_tree"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Tree:
     """A policy as flat arrays, and its value on the rows it was read from."""
 
-    roots: Integers
-    test: Integers
-    column: Integers
-    children: Integers
+    roots: IntArray
+    test: IntArray
+    column: IntArray
+    children: IntArray
     value: float
-
-
-@kernel
-def best_test(instance: Instance, memo: Memo, scratch: Scratch, mask: Any, depth: int, budget: int) -> Any:
-    """The incumbent's test at the state with the rows `scratch.here` (internal id), or STOP."""
-    bits = scratch.here
-    key = key_of(instance, bits, bits, mask, depth, budget)
-    node = find(memo, key, bits, bits, mask, depth, budget)
-    if node >= 0 and memo.expanded[node] and memo.best[node] != UNKNOWN:
-        return np.int64(memo.best[node])
-    test, loss = one_level(instance, scratch, bits, mask, depth, budget)
-    if node >= 0 and memo.best[node] != UNKNOWN and memo.upper[node] <= loss:
-        return np.int64(memo.best[node])
-    return test
-
-
-@kernel
-def follow(instance: Instance, scratch: Scratch, b: int, test: int, mask: Any, depth: int, budget: int) -> Any:
-    """Open groups, tests left and budget left once `test` had outcome b at the rows `scratch.here`."""
-    cell = instance.cell_rows[instance.level_offset[b] + test]
-    return child_state(instance, scratch.here, cell, test, mask, depth, budget)
-
-
-@inner(inline=True)
-def one_level(instance: Instance, scratch: Scratch, bits: Any, mask: Any, depth: int, budget: int) -> Any:
-    """The best test if a decision must follow it, or STOP; and its loss."""
-    margins(instance, scratch, bits)
-    best = np.int64(STOP)
-    least = stop_loss(instance, scratch.total, np.int64(0))
-    chosen = select_tests(instance, scratch, bits, mask, budget) if depth > 0 else 0
-    for a in range(chosen):
-        test = scratch.active[a]
-        if budget < UNLIMITED and units_of(instance, test, mask) > budget:
-            continue
-        loss = price_of(instance, test, mask) * scratch.total[0, 0]
-        for b in range(instance.outcomes[test]):
-            c = instance.level_offset[b] + test
-            if scratch.present[c] != np.uint64(0):
-                loss += stop_loss(instance, scratch.margin, c)
-        if loss < least:
-            best, least = test, loss
-    return best, least
 
 
 class _Builder:
     """Walks states and original rows together, depth first."""
 
     def __init__(
-        self, compiled: Compiled, memo: Memo, scratch: Scratch, codes: Integers, stakes: Floats, weight: Floats
+        self, compiled: Compiled, memo: Memo, scratch: Scratch, codes: IntArray, stakes: FloatArray, weight: FloatArray
     ):
         self.compiled, self.memo, self.scratch = compiled, memo, scratch
         self.codes, self.stakes, self.weight = codes, stakes, weight
@@ -86,14 +41,37 @@ class _Builder:
         self.children: list[list[int]] = []
         self.value = 0.0
 
-    def stop_column(self, rows: Integers) -> tuple[int, float]:
+    def stop_column(self, rows: IntArray) -> tuple[int, float]:
         if self.compiled.instance.match:
             place = int(np.argmax(self.stakes[rows, 0]))
             return int(rows[place]), float(self.stakes[rows[place], 0])
         total = self.stakes[rows].sum(axis=0)
         return int(np.argmax(total)), float(total.max())
 
-    def grow(self, bits: NDArray[np.uint64], depth: int, budget: int, rows: Integers) -> int:
+    def best_test(self, mask: np.uint64, depth: int, budget: int) -> int:
+        """The incumbent's test at the state with the rows `scratch.here` (internal id), or STOP."""
+        memo = self.memo
+        node = find_here(self.compiled.instance, memo, self.scratch, mask, depth, budget)
+        known = STOP if depth == 0 else UNKNOWN if node < 0 else int(memo.best[node])
+        if known != UNKNOWN and (depth == 0 or memo.expanded[node]):
+            return known
+        test, loss = self.one_level(mask, budget)
+        return known if known != UNKNOWN and memo.upper[node] <= loss else test
+
+    def one_level(self, mask: np.uint64, budget: int) -> tuple[int, float]:
+        """The best test if a decision must follow it, or STOP; and its loss."""
+        instance, scratch = self.compiled.instance, self.scratch
+        active = scratch.active[: survey(instance, scratch, mask, budget)]
+        loss = scratch.price[: active.size] * scratch.total[0, 0]
+        for b, offset in enumerate(instance.level_offset[:-1]):
+            on = np.flatnonzero(instance.outcomes[active] > b)
+            columns = offset + active[on]
+            loss[on] += np.where(scratch.present[columns] != 0, _stop_loss(instance, scratch.margin[:, columns]), 0.0)
+        stop = float(_stop_loss(instance, scratch.total)[0])
+        place = int(np.argmin(loss)) if active.size else -1
+        return (int(active[place]), float(loss[place])) if place >= 0 and loss[place] < stop else (STOP, stop)
+
+    def grow(self, bits: NDArray[np.uint64], depth: int, budget: int, rows: IntArray) -> int:
         instance = self.compiled.instance
         root = len(self.test)
         pending = [(bits, np.uint64(0), depth, budget, rows, -1, 0)]
@@ -103,7 +81,7 @@ class _Builder:
             if parent >= 0:
                 self.children[parent][outcome] = place
             self.scratch.here[:] = bits
-            test = int(best_test(instance, self.memo, self.scratch, mask, depth, budget))
+            test = self.best_test(mask, depth, budget)
             column, value = self.stop_column(rows)
             self.column.append(column)
             self.children.append([-1] * instance.level_size.size)
@@ -111,7 +89,7 @@ class _Builder:
             if test == STOP:
                 self.value += value
                 continue
-            self.value -= float(price_of(instance, test, mask)) * float(self.weight[rows].sum())
+            self.value -= instance.price_of(test, int(mask)) * float(self.weight[rows].sum())
             codes = self.codes[rows, self.compiled.order[test]]
             for b in np.unique(codes)[::-1]:
                 state = follow(instance, self.scratch, b, test, mask, depth, budget)
@@ -120,14 +98,20 @@ class _Builder:
         return root
 
 
+def _stop_loss(instance: Instance, values: FloatArray) -> FloatArray:
+    """Loss of stopping, from value vectors (width, columns)."""
+    least = values[1] - values[2] if instance.match else values[1:].min(axis=0)
+    return np.asarray(np.maximum(least, 0.0))
+
+
 def extract_tree(
     compiled: Compiled,
     memo: Memo,
     scratch: Scratch,
-    roots: list[tuple[NDArray[np.uint64], int, int, Integers]],
-    codes: Integers,
-    stakes: Floats,
-    weight: Floats,
+    roots: list[tuple[NDArray[np.uint64], int, int, IntArray]],
+    codes: IntArray,
+    stakes: FloatArray,
+    weight: FloatArray,
 ) -> Tree:
     """Build the incumbent policy from each root (bits, depth, budget, original rows)."""
     builder = _Builder(compiled, memo, scratch, codes, stakes, weight)

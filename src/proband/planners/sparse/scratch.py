@@ -9,47 +9,45 @@ from numpy.typing import NDArray
 
 from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import Instance
+from proband.vocabulary import FloatArray, IntArray
 
 __all__ = ["Scratch", "new_scratch"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Scratch(Bundle):
     """Working arrays of an expansion; columns of *active* tests are compacted level by level."""
 
-    total: Floats
-    margin: Floats
+    total: FloatArray
+    margin: FloatArray
     present: NDArray[np.uint64]
-    active: Integers
-    level_size: Integers
-    level_offset: Integers
-    column: Integers
+    active: IntArray
+    level_size: IntArray
+    level_offset: IntArray
+    column: IntArray
     bits: NDArray[np.uint64]
-    segment: Integers
+    segment: IntArray
     tally: NDArray[np.uint64]
-    slab: Floats
-    stop: Floats
-    floor: Floats
-    mass: Floats
-    cell_stop: Floats
-    lower: Floats
-    upper: Floats
-    price: Floats
-    after: Floats
-    before: Floats
-    third: Floats
-    sum_stop: Floats
-    sum_floor: Floats
-    ones: Floats
-    quads: Floats
-    node: Integers
+    slab: FloatArray
+    stop: FloatArray
+    floor: FloatArray
+    mass: FloatArray
+    cell_stop: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    price: FloatArray
+    after: FloatArray
+    before: FloatArray
+    third: FloatArray
+    sum_stop: FloatArray
+    sum_floor: FloatArray
+    ones: FloatArray
+    quads: FloatArray
+    node: IntArray
     signature: NDArray[np.uint64]
     key: NDArray[np.uint64]
-    rows: Integers
-    onehot: Floats
+    rows: IntArray
+    onehot: FloatArray
     here: NDArray[np.uint64]
 
 

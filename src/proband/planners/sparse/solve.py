@@ -9,23 +9,22 @@ or at a limit.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from proband.planners.progress import Progress, Report
 from proband.planners.sparse.arrays import Arrays, check_arrays
-from proband.planners.sparse.driver import Search
+from proband.planners.sparse.driver import Search, grown
 from proband.planners.sparse.instance import UNLIMITED, compile_instance
-from proband.planners.sparse.memo_kernel import grow, memo_bytes
+from proband.planners.sparse.memo import memo_bytes
 from proband.planners.sparse.policy import Tree, extract_tree
+from proband.vocabulary import IntArray
 
-__all__ = ["Limits", "Progress", "SupportPlan", "solve_support"]
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+__all__ = ["Limits", "SupportPlan", "solve_support"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +56,6 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """What a callback sees: value of the incumbent, upper bound on the optimal value, work done."""
-
-    value: float
-    bound: float
-    expansions: int
-    states: int
-    seconds: float
-
-
-@dataclass(frozen=True)
 class SupportPlan:
     """A policy over the support with a certificate: value <= optimal value <= bound.
 
@@ -94,10 +82,10 @@ class SupportPlan:
     value: float
     bound: float
     status: str
-    roots: Integers
-    node_test: Integers
-    node_column: Integers
-    children: Integers
+    roots: IntArray
+    node_test: IntArray
+    node_column: IntArray
+    children: IntArray
     expansions: int
     states: int
     memory: int
@@ -122,7 +110,7 @@ def solve_support(
     budget: float | None = None,
     starts: Sequence[ArrayLike] | None = None,
     limits: Limits | None = None,
-    progress: Callable[[Progress], bool | None] | None = None,
+    progress: Report | None = None,
 ) -> SupportPlan:
     """Plan tests over past subjects, exactly or as well as the limits allow.
 
@@ -149,7 +137,7 @@ def solve_support(
     limits : Limits, optional
         When to stop short of a proof.
     progress : callable, optional
-        Called between slices; returning False ends the search.
+        Called between slices with the states held; returning False ends the search.
 
     Returns
     -------
@@ -179,13 +167,13 @@ def _compile_kernels() -> None:
     for _ in range(3):
         search.improve()
     while search.advance(0.1, 0.05):
-        search.memo = grow(search.memo, (search.memo.key.size, 1, 1))
+        search.memo = grown(search.memo, (search.memo.key.size, 1, 1))
     search.settle()
     roots = [(search.bits[0], 2, budget, np.arange(3))]
     extract_tree(compiled, search.memo, search.scratch, roots, *(arrays[0], arrays[2], arrays[1]))
 
 
-def _solve(arrays: Arrays, limits: Limits, progress: Callable[[Progress], bool | None] | None) -> SupportPlan:
+def _solve(arrays: Arrays, limits: Limits, progress: Report | None) -> SupportPlan:
     began = time.perf_counter()
     used = np.flatnonzero(arrays.context >= 0)
     compiled, budget = compile_instance(
@@ -207,10 +195,9 @@ def _solve(arrays: Arrays, limits: Limits, progress: Callable[[Progress], bool |
     return _report(search, tree, status, began)
 
 
-def _run(search: Search, began: float, limits: Limits, progress: Callable[[Progress], bool | None] | None) -> str:
+def _run(search: Search, began: float, limits: Limits, progress: Report | None) -> str:
     """Alternate slices of search and of improvement until solved or stopped; returns the status."""
     search.deadline = began + limits.seconds
-    ceiling = float(search.compiled.merged.ceiling.sum())
     status = "optimal"
     try:
         search.improve()
@@ -226,14 +213,23 @@ def _run(search: Search, began: float, limits: Limits, progress: Callable[[Progr
                 status = "nodes"
             elif progress is not None:
                 search.settle()
-                seen = Progress(
-                    ceiling - search.upper, ceiling - search.lower, search.expansions, search.states, seconds
-                )
-                status = "interrupted" if progress(seen) is False else status
+                status = "interrupted" if progress(_progress(search, seconds)) is False else status
     except KeyboardInterrupt:
         status = "interrupted"
     search.settle()
     return status
+
+
+def _progress(search: Search, seconds: float) -> Progress:
+    ceiling = float(search.compiled.merged.ceiling.sum())
+    return Progress(
+        seconds=seconds,
+        value=ceiling - search.upper,
+        bound=ceiling - search.lower,
+        what="states",
+        done=search.states,
+        details={"expansions": search.expansions},
+    )
 
 
 def _report(search: Search, tree: Tree, status: str, began: float) -> SupportPlan:

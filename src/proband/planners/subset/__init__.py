@@ -4,9 +4,17 @@
 size, :func:`improve` a good one quickly, and :func:`enumerate_values` lists the rewards of all sets of few tests.
 """
 
-from proband.planners.subset.enumeration import enumerate_values
-from proband.planners.subset.every_size import SizesProgress, sizes
-from proband.planners.subset.improving import improve
-from proband.planners.subset.solve import Progress, SubsetSolution, solve_subset
+from typing import TYPE_CHECKING
 
-__all__ = ["Progress", "SizesProgress", "SubsetSolution", "enumerate_values", "improve", "sizes", "solve_subset"]
+from proband.lazy import attributes
+
+if TYPE_CHECKING:
+    from proband.planners.subset.enumeration import enumerate_values
+    from proband.planners.subset.every_size import sizes
+    from proband.planners.subset.improving import improve
+    from proband.planners.subset.solution import SubsetSolution
+    from proband.planners.subset.solve import solve_subset
+else:
+    __getattr__, __dir__ = attributes(__name__)
+
+__all__ = ["SubsetSolution", "enumerate_values", "improve", "sizes", "solve_subset"]

@@ -102,15 +102,15 @@ class BranchAndBound:
         for start in (self.candidates.state == IN, self.candidates.state != OUT):
             self.offer(climbed(self.candidates, self.objective, start))
 
-    def run(self, limits: StopRule) -> str:
+    def run(self, stop: StopRule) -> str:
         """Search until solved or stopped; returns "optimal", "time", "nodes" or "interrupted"."""
         try:
-            while self._advance(limits.nodes - self.nodes):
-                if limits.going is not None and limits.going(self) is False:
+            while self._advance(stop.nodes - self.nodes):
+                if stop.going is not None and stop.going(self) is False:
                     return "interrupted"
-                if time.perf_counter() > limits.deadline:
+                if time.perf_counter() > stop.deadline:
                     return "time"
-                if self.nodes >= limits.nodes:
+                if self.nodes >= stop.nodes:
                     return "nodes"
         except KeyboardInterrupt:
             return "interrupted"

@@ -6,31 +6,21 @@ other. With costs the value of a size is f of its best set: what s tests can ear
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import inf, nan
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from proband.planners.progress import Progress, Report
 from proband.planners.subset.branch_and_bound import StopRule
 from proband.planners.subset.checking import check_size, check_tolerance, checked_candidates
 from proband.planners.subset.ladder import Ladder
 from proband.planners.subset.objective import IN, OUT, Candidates
-from proband.planners.subset.solve import SubsetSolution, prepare
-
-__all__ = ["SizesProgress", "sizes"]
-
-
-@dataclass(frozen=True)
-class SizesProgress:
-    """What a callback of :func:`sizes` sees: how many sizes are proved, of how many, nodes and seconds so far."""
-
-    proved: int
-    asked: int
-    nodes: int
-    seconds: float
+from proband.planners.subset.solution import SubsetSolution
+from proband.planners.subset.solve import prepare
 
 
 def sizes(
@@ -45,7 +35,7 @@ def sizes(
     forced_out: Iterable[int] = (),
     time_limit: float | None = None,
     tolerance: float = 1e-9,
-    progress: Callable[[SizesProgress], bool | None] | None = None,
+    progress: Report | None = None,
 ) -> list[SubsetSolution]:
     """Choose the best set of each size, and prove it.
 
@@ -61,7 +51,7 @@ def sizes(
     time_limit : float, optional
         Seconds for all sizes together; compilation is not counted.
     progress : callable, optional
-        Called about every 20 ms; returning False ends the search.
+        Called about every 20 ms with a :class:`~proband.planners.progress.Progress`; returning False ends the search.
 
     Returns
     -------
@@ -87,8 +77,8 @@ def sizes(
     )
     asked = _checked_sizes(candidates, sizes)
     check_tolerance(tolerance)
-    task = _Task(
-        candidates, asked, 2 / candidates.scale * tolerance, math.inf if time_limit is None else time_limit, progress
+    task = _EverySize(
+        candidates, asked, 2 / candidates.scale * tolerance, inf if time_limit is None else time_limit, progress
     )
     task.run()
     return [task.solution(size) for size in asked]
@@ -104,14 +94,14 @@ def _checked_sizes(candidates: Candidates, sizes: Iterable[int] | None) -> list[
 
 
 @dataclass
-class _Task:
+class _EverySize:
     """One call: prices for every size, then a search with the size for each one not proved, nearest first."""
 
     candidates: Candidates
     asked: list[int]
     tolerance: float
     seconds: float
-    progress: Callable[[SizesProgress], bool | None] | None
+    progress: Report | None
     ladder: Ladder = field(init=False)
     began: float = field(init=False)
     status: dict[int, str] = field(default_factory=dict)
@@ -142,7 +132,7 @@ class _Task:
             now, nodes = time.perf_counter(), self.ladder.nodes
             deadline = now + max(until - now, 0.0) / (len(left) - k)
             self.method[size] = method
-            self.status[size] = search(size, StopRule(deadline, math.inf, lambda _: self._report()))
+            self.status[size] = search(size, StopRule(deadline, inf, lambda _: self._report()))
             self.spent[size] = self.spent.get(size, 0.0) + time.perf_counter() - now
             self.nodes[size] = self.nodes.get(size, 0) + self.ladder.nodes - nodes
 
@@ -155,7 +145,10 @@ class _Task:
             return None
         proved = sum(self.ladder.proved(size) for size in self.asked)
         seconds = time.perf_counter() - self.began
-        return self.progress(SizesProgress(proved, len(self.asked), self.ladder.nodes, seconds))
+        asked, details = len(self.asked), {"nodes": self.ladder.nodes}
+        return self.progress(
+            Progress(seconds=seconds, value=nan, bound=nan, what="sizes", done=proved, total=asked, details=details)
+        )
 
     def solution(self, size: int) -> SubsetSolution:
         """What is known of a size."""

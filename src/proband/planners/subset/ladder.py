@@ -84,7 +84,7 @@ class Ladder:
         """Whether the best set of a size is proved to be that."""
         return self.bounds[size] - self.values[size] <= self.tolerance + 2 * self.objective.margin
 
-    def lower(self, size: int, limits: StopRule) -> str:
+    def lower(self, size: int, stop: StopRule) -> str:
         """Search at prices until the bound of a size cannot be lowered so; returns the status of the last search."""
         status = "optimal"
         while status == "optimal" and not self.proved(size):
@@ -96,11 +96,11 @@ class Ladder:
             search = BranchAndBound(self.candidates, with_price(self.objective, price), self.tolerance)
             for rival in rivals:
                 search.offer(self.sets[rival])
-            status = search.run(limits)
+            status = search.run(stop)
             self._learn(search, price)
         return status
 
-    def search(self, size: int, limits: StopRule) -> str:
+    def search(self, size: int, stop: StopRule) -> str:
         """Branch and bound over the sets of a size; returns its status."""
         self.price = 0.0
         price, envelope = self.prices.get(size, 0.0), self.bounds[size] if size in self.prices else math.inf
@@ -108,7 +108,7 @@ class Ladder:
             self.candidates, self.objective._replace(size=size, price=price, envelope=envelope), self.tolerance
         )
         search.offer(self.sets[size])
-        status = search.run(limits)
+        status = search.run(stop)
         self.nodes += search.nodes
         self.add(search.chosen)
         self.bounds[size] = min(self.bounds[size], search.bound)

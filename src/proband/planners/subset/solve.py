@@ -18,67 +18,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import DistributionError
+from proband.planners.progress import Progress, Report
 from proband.planners.subset.branch_and_bound import BranchAndBound, StopRule
 from proband.planners.subset.checking import check_size, check_tolerance, checked_candidates, flags_of
 from proband.planners.subset.enumeration import best_of_all
 from proband.planners.subset.ladder import Ladder
 from proband.planners.subset.objective import IN, OUT, Candidates, objective_of
+from proband.planners.subset.solution import SubsetSolution
 from proband.prices import Flags
 
-__all__ = ["Progress", "SubsetSolution", "prepare", "solve_subset"]
+__all__ = ["prepare", "solve_subset"]
 
 TOLERANCE = 1e-9
 """Gap, in units of the reward, at which a search ends."""
 
 FEW = 10
 """Up to this many free tests all sets are enumerated."""
-
-
-@dataclass(frozen=True)
-class SubsetSolution:
-    """A set of tests with a certificate: value ≤ max f ≤ bound.
-
-    Attributes
-    ----------
-    chosen : tuple of int
-        The tests, sorted.
-    value : float
-        f of the set, evaluated by a Cholesky factorisation.
-    bound : float
-        Upper bound on f of every set allowed, rounding included.
-    nodes : int
-        Nodes of the search, or sets enumerated.
-    method : str
-        "enumeration", "branch and bound" or "Lagrangian".
-    status : str
-        "optimal", or what ended the search: "time", "nodes", "interrupted".
-    seconds : float
-        Wall-clock time.
-    """
-
-    chosen: tuple[int, ...]
-    value: float
-    bound: float
-    nodes: int
-    method: str
-    status: str
-    seconds: float
-
-    @property
-    def gap(self) -> float:
-        """Bound less value."""
-        return self.bound - self.value
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a callback sees: value of the best set, upper bound, nodes, open nodes and seconds so far."""
-
-    value: float
-    bound: float
-    nodes: int
-    open: int
-    seconds: float
 
 
 def solve_subset(
@@ -94,7 +49,7 @@ def solve_subset(
     time_limit: float | None = None,
     node_limit: int | None = None,
     tolerance: float = TOLERANCE,
-    progress: Callable[[Progress], bool | None] | None = None,
+    progress: Report | None = None,
     start: Iterable[int] | None = None,
     method: str | None = None,
 ) -> SubsetSolution:
@@ -123,7 +78,8 @@ def solve_subset(
     tolerance : float, default 1e-9
         Gap, in units of the reward, at which the search ends.
     progress : callable, optional
-        Called between bursts of about 20 ms; returning False ends the search.
+        Called with a :class:`~proband.planners.progress.Progress` between bursts of about 20 ms; returning False ends
+        the search.
     start : iterable of int, optional
         A set to begin with; ignored if it is not allowed.
     method : {"enumeration", "branch and bound", "Lagrangian"}, optional
@@ -158,7 +114,7 @@ def solve_subset(
     if size is not None:
         check_size(candidates, size)
     check_tolerance(tolerance)
-    task = _Task(
+    task = _Request(
         candidates,
         None if size is None else int(size),
         2 / candidates.scale * tolerance,
@@ -176,7 +132,7 @@ def solve_subset(
 
 
 @dataclass(frozen=True)
-class _Task:
+class _Request:
     """One call of the solver."""
 
     candidates: Candidates
@@ -185,10 +141,12 @@ class _Task:
     began: float
     deadline: float
     nodes: float
-    progress: Callable[[Progress], bool | None] | None
+    progress: Report | None
     start: Flags
 
-    def limits(self, *, until: float, spent: int, figures: Callable[[BranchAndBound], tuple[float, float]]) -> StopRule:
+    def stop_rule(
+        self, *, until: float, spent: int, figures: Callable[[BranchAndBound], tuple[float, float]]
+    ) -> StopRule:
         """Return when to stop one search of the task, which reports value and bound of F as `figures` says."""
         progress = self.progress
         if progress is None:
@@ -197,7 +155,8 @@ class _Task:
         def report(search: BranchAndBound) -> bool | None:
             value, bound = (self.candidates.scale / 2 * figure for figure in figures(search))
             seconds = time.perf_counter() - self.began
-            return progress(Progress(value, bound, spent + search.nodes, len(search.open), seconds))
+            done, left = spent + search.nodes, {"open": len(search.open)}
+            return progress(Progress(seconds=seconds, value=value, bound=bound, what="nodes", done=done, details=left))
 
         return StopRule(until, self.nodes - spent, report)
 
@@ -211,7 +170,7 @@ class _Found:
     status: str
 
 
-def _checked_method(task: _Task, name: str | None) -> str:
+def _checked_method(task: _Request, name: str | None) -> str:
     if name is None:
         few = (task.candidates.state != OUT).sum() <= FEW
         name = "enumeration" if few else "branch and bound" if task.size is None else "Lagrangian"
@@ -223,22 +182,22 @@ def _checked_method(task: _Task, name: str | None) -> str:
     return name
 
 
-def _enumerated(task: _Task) -> _Found:
+def _enumerated(task: _Request) -> _Found:
     margin = objective_of(task.candidates).margin
     inside, sets = best_of_all(task.candidates, task.size)
     value = 2 / task.candidates.scale * task.candidates.reward_of(np.flatnonzero(inside))
     return _Found(inside, value + 2 * margin, sets, "enumeration", "optimal")
 
 
-def _searched(task: _Task) -> _Found:
+def _searched(task: _Request) -> _Found:
     search = BranchAndBound(task.candidates, objective_of(task.candidates, size=task.size), task.tolerance)
     search.climb()
     search.offer(task.start)
-    status = search.run(task.limits(until=task.deadline, spent=0, figures=lambda this: (this.value, this.bound)))
+    status = search.run(task.stop_rule(until=task.deadline, spent=0, figures=lambda this: (this.value, this.bound)))
     return _Found(search.chosen, search.bound, search.nodes, "branch and bound", status)
 
 
-def _priced(task: _Task) -> _Found:
+def _priced(task: _Request) -> _Found:
     size = int(task.size or 0)
     ladder = Ladder(task.candidates, task.tolerance)
     ladder.seed([size])
@@ -251,16 +210,16 @@ def _priced(task: _Task) -> _Found:
     half = task.began + (task.deadline - task.began) / 2
     method = "Lagrangian"
     try:
-        status = ladder.lower(size, task.limits(until=half, spent=0, figures=figures))
+        status = ladder.lower(size, task.stop_rule(until=half, spent=0, figures=figures))
         if status != "interrupted" and not ladder.proved(size):
             method = "branch and bound"
-            status = ladder.search(size, task.limits(until=task.deadline, spent=ladder.nodes, figures=figures))
+            status = ladder.search(size, task.stop_rule(until=task.deadline, spent=ladder.nodes, figures=figures))
     except KeyboardInterrupt:  # between two searches
         status = "interrupted"
     return _Found(ladder.sets[size], ladder.bounds[size], ladder.nodes, method, status)
 
 
-METHODS: dict[str, Callable[[_Task], _Found]] = {
+METHODS: dict[str, Callable[[_Request], _Found]] = {
     "enumeration": _enumerated,
     "branch and bound": _searched,
     "Lagrangian": _priced,
@@ -275,4 +234,4 @@ def prepare() -> None:
         np.eye(3) + 0.5, zero, scale=1.0, groups=group, group_costs=zero, forced_in=(), forced_out=()
     )
     for method in METHODS.values():
-        method(_Task(candidates, 2, 0.0, 0.0, math.inf, math.inf, None, candidates.state == IN))
+        method(_Request(candidates, 2, 0.0, 0.0, math.inf, math.inf, None, candidates.state == IN))

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.agents.entropy.certificates.lattice import Lattice
-from proband.agents.entropy.certificates.lattice_kernel import log_determinants
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E
 from proband.agents.entropy.certificates.widths import Looks, log_rivals, pair_widths
 from proband.agents.entropy.learning.scatter import Scatter
@@ -156,6 +155,8 @@ class Chains:
 
     def _of(self, number: int) -> tuple[Scatter, FloatArray]:
         """Return the scatter of the rounds that hold a set, and the log-determinants of all sets that they hold."""
+        from proband.agents.entropy.certificates.lattice_kernel import log_determinants
+
         keys = self.branches.covering(self.lattice.members(number))
         if keys not in self._logs:
             scatter = self.branches.scatter(keys)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from proband.agents.entropy.certificates.lattice_kernel import eliminate, log_determinants
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E, solve
 from proband.agents.entropy.certificates.widths import Event
 from proband.agents.entropy.learning.scatter import Scatter
@@ -58,6 +57,8 @@ class Lattice:
         scatter : Scatter
             Of rounds that measured the base and all free tests.
         """
+        from proband.agents.entropy.certificates.lattice_kernel import log_determinants
+
         logs = log_determinants(self.schur(scatter))
         sizes = np.bitwise_count(np.arange(len(logs), dtype=np.uint64))
         entropies = sizes * (LOG_TWO_PI_E - np.log(max(scatter.degrees, 1))) + logs
@@ -80,6 +81,8 @@ class Lattice:
 
     def compare(self, rewards: FloatArray, widths: FloatArray) -> None:
         """Drop the sets that a rival beats for sure."""
+        from proband.agents.entropy.certificates.lattice_kernel import eliminate
+
         alive = np.flatnonzero(self.alive)
         rivals = alive[np.argsort(-rewards[alive], kind="stable")[:RIVALS]]
         eliminate(self.k, rewards, self.alive, widths, rivals)

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from proband.compiling import inner, kernel
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def lowest_bit(number):  # type: ignore[no-untyped-def]
     """Return the position of the lowest bit set."""
     position = 0
@@ -23,7 +24,7 @@ def lowest_bit(number):  # type: ignore[no-untyped-def]
     return position
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def bits(number):  # type: ignore[no-untyped-def]
     """Return how many bits are set."""
     found = 0
@@ -33,12 +34,14 @@ def bits(number):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def log_determinants(matrix):  # type: ignore[no-untyped-def]
     """Return the log-determinant of every principal submatrix, shape (2^k,); -inf from the first singular one on."""
     k = len(matrix)
     given = np.empty((k + 1, k, k))
-    given[k] = matrix
+    for i in range(k):  # entry by entry: assigning a slice takes seconds to compile
+        for j in range(k):
+            given[k, i, j] = matrix[i, j]
     found = np.zeros(1 << k)
     for t in range(1, 1 << k):
         b = lowest_bit(t)
@@ -53,7 +56,7 @@ def log_determinants(matrix):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner
 def beaten_nearby(S, k, values, widths):  # type: ignore[no-untyped-def]
     """Return whether adding, dropping or exchanging one test beats S for sure."""
     size = bits(S)
@@ -69,7 +72,7 @@ def beaten_nearby(S, k, values, widths):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def eliminate(k, values, alive, widths, rivals):  # type: ignore[no-untyped-def]
     """Drop the sets that a neighbour or a rival beats by more than the width.
 

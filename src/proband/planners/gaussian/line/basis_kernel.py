@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import chebyshev, legendre
 
-from proband.planners.gaussian.compiling import kernel, summing_kernel
+from proband.compiling import SUMMING, inner
 from proband.vocabulary import FloatArray
 
 N = 16
@@ -36,14 +36,14 @@ CARDINAL = np.ascontiguousarray((WEIGHTS[:, None] * (np.arange(N) + 0.5) * legen
 """CARDINAL[n, j]: from Legendre moments to weights at the nodes."""
 
 
-@kernel
+@inner
 def copy_row(source: FloatArray, target: FloatArray) -> None:
     """Copy one vector into another (slices compile slowly)."""
     for j in range(len(source)):
         target[j] = source[j]
 
 
-@summing_kernel
+@inner(fastmath=SUMMING)
 def series(values: FloatArray, out: FloatArray) -> None:
     """Write the Chebyshev coefficients of the polynomial through the values at the nodes."""
     for k in range(N):
@@ -53,7 +53,7 @@ def series(values: FloatArray, out: FloatArray) -> None:
             out[k] += TO_SERIES[j, k] * values[j]
 
 
-@summing_kernel
+@inner(fastmath=SUMMING)
 def on_grid(values: FloatArray, out: FloatArray) -> None:
     """Write the values of the polynomial on the grid of 33 points, both ends among them."""
     for g in range(CELLS + 1):
@@ -63,7 +63,7 @@ def on_grid(values: FloatArray, out: FloatArray) -> None:
             out[g] += TO_GRID[j, g] * values[j]
 
 
-@kernel
+@inner
 def at(coefficients: FloatArray, x: float) -> Any:
     """Return the series at x (Clenshaw)."""
     b, b1 = 0.0, 0.0
@@ -72,7 +72,7 @@ def at(coefficients: FloatArray, x: float) -> Any:
     return coefficients[0] + x * b - b1
 
 
-@summing_kernel
+@inner(fastmath=SUMMING)
 def at_places(coefficients: FloatArray, places: FloatArray, start: float, scale: float, room: FloatArray,
               out: FloatArray) -> None:  # fmt: skip
     """Write the series at start + scale · places, 16 at a time; `room` is scratch, shape (3, 16) or more."""
@@ -90,19 +90,19 @@ def at_places(coefficients: FloatArray, places: FloatArray, start: float, scale:
         out[j] = coefficients[0] + 0.5 * x[j] * b1[j] - b2[j]
 
 
-@kernel
+@inner
 def resample(coefficients: FloatArray, left: float, right: float, room: FloatArray, out: FloatArray) -> None:
     """Write the values at the nodes of a part [left, right] of [−1, 1]."""
     at_places(coefficients, NODES, 0.5 * (left + right), 0.5 * (right - left), room, out)
 
 
-@kernel
+@inner
 def tail_of(coefficients: FloatArray) -> Any:
     """Return an estimate of how far the polynomial is from the function that it samples."""
     return abs(coefficients[N - 3]) + abs(coefficients[N - 2]) + abs(coefficients[N - 1])
 
 
-@kernel
+@inner
 def curvature_of(coefficients: FloatArray) -> float:
     """Return a bound on the second derivative with respect to θ."""
     total = 0.0
@@ -111,7 +111,7 @@ def curvature_of(coefficients: FloatArray) -> float:
     return total
 
 
-@kernel
+@inner
 def curvature_between(first: FloatArray, second: FloatArray) -> float:
     """Return a bound on the second derivative of a difference with respect to θ."""
     total = 0.0

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.gaussian.compiling import exponential, kernel, summing_kernel
+from proband.compiling import SUMMING, inner
 from proband.planners.gaussian.line.basis_kernel import CARDINAL, NODES, WEIGHTS, N, at, at_places, resample, series
+from proband.planners.gaussian.line.exponential_kernel import exponential
 from proband.planners.gaussian.line.tables import MOST_CLUSTERS, Edges, Panels
 from proband.vocabulary import FloatArray
 
@@ -33,20 +34,20 @@ SINGLE = 1.5
 """A part of one panel may be this much wider than a cluster: quadrature is exact to twice the degree."""
 
 
-@kernel
-def panel_at(low: FloatArray, high: FloatArray, m: float) -> Any:
-    """Return the panel that contains m, or −1."""
-    first, last = 0, len(low)
-    while first < last:
-        middle = (first + last) // 2
-        if high[middle] < m:
-            first = middle + 1
+@inner
+def panel_at(panels: Panels, first: int, end: int, m: float) -> Any:
+    """Return the panel from first to end (left out) that contains m, or −1."""
+    low, high = first, end
+    while low < high:
+        middle = (low + high) // 2
+        if panels.high[middle] < m:
+            low = middle + 1
         else:
-            last = middle
-    return first if first < len(low) and low[first] <= m else -1
+            high = middle
+    return low if low < end and panels.low[low] <= m else -1
 
 
-@kernel
+@inner
 def value_at(panels: Panels, panel: int, m: float, room: FloatArray) -> Any:
     """Return r at m inside a panel."""
     series(panels.values[panel], room[3])
@@ -54,7 +55,7 @@ def value_at(panels: Panels, panel: int, m: float, room: FloatArray) -> Any:
     return at(room[3], (2 * m - low - high) / (high - low))
 
 
-@kernel
+@inner
 def put_single(
     values: FloatArray, low: float, high: float, step: float, points: FloatArray, weights: FloatArray
 ) -> None:
@@ -65,7 +66,7 @@ def put_single(
         weights[j] = NORMALISATION * half * WEIGHTS[j] * values[j]
 
 
-@summing_kernel
+@inner(fastmath=SUMMING)
 def add_moments(values: FloatArray, start: float, scale: float, room: FloatArray) -> None:
     """Add ∫ r(t) P_n(t) dt over a panel to the Legendre moments of a cluster (`room[0]`).
 
@@ -89,18 +90,20 @@ def add_moments(values: FloatArray, start: float, scale: float, room: FloatArray
             p1[j] = new
 
 
-@kernel
-def put_cluster(panels: Panels, step: float, points: FloatArray, weights: FloatArray, room: FloatArray) -> None:
-    """Make a cluster of neighbouring panels."""
-    last = len(panels.low) - 1
-    low, high = panels.low[0], panels.high[last]
-    if last == 0:
-        put_single(panels.values[0], low, high, step, points, weights)
+@inner(inline=True)
+def put_cluster(panels: Panels, first: int, last: int, step: float, edges: Edges, edge: int, c: int,
+                room: FloatArray) -> None:  # fmt: skip
+    """Make a cluster of the neighbouring panels from first to last (included)."""
+    low, high = panels.low[first], panels.high[last]
+    edges.low[edge, c], edges.high[edge, c] = low, high
+    points, weights = edges.points[edge, c * N : c * N + N], edges.weights[edge, c * N : c * N + N]
+    if first == last:
+        put_single(panels.values[first], low, high, step, points, weights)
         return
     centre, half = 0.5 * (low + high), 0.5 * (high - low)
     for n in range(N):
         room[0, n] = 0.0
-    for p in range(last + 1):
+    for p in range(first, last + 1):
         start = (0.5 * (panels.low[p] + panels.high[p]) - centre) / half
         add_moments(panels.values[p], start, 0.5 * (panels.high[p] - panels.low[p]) / half, room)
     for j in range(N):
@@ -111,17 +114,9 @@ def put_cluster(panels: Panels, step: float, points: FloatArray, weights: FloatA
         weights[j] = NORMALISATION * half / step * weight
 
 
-@kernel
-def some(panels: Panels, first: int, last: int) -> Panels:
-    """Return the panels from first to last (included)."""
-    end = last + 1
-    return Panels(panels.low[first:end], panels.high[first:end], panels.values[first:end], panels.actions[first:end])
-
-
-@kernel
-def put_parts(
-    panels: Panels, panel: int, parts: int, step: float, edges: Edges, edge: int, c: int, room: FloatArray
-) -> None:
+@inner(inline=True)
+def put_parts(panels: Panels, panel: int, parts: int, step: float, edges: Edges, edge: int, c: int,
+              room: FloatArray) -> None:  # fmt: skip
     """Cut a wide panel into clusters of its own."""
     series(panels.values[panel], room[3])
     low, width = panels.low[panel], (panels.high[panel] - panels.low[panel]) / parts
@@ -132,44 +127,34 @@ def put_parts(
         put_single(room[4], a, b, step, edges.points[edge, at_ : at_ + N], edges.weights[edge, at_ : at_ + N])
 
 
-@kernel
-def close_cluster(panels: Panels, first: int, last: int, step: float, edges: Edges, edge: int, c: int,
-                  room: FloatArray) -> None:  # fmt: skip
-    """Make a cluster of the panels from first to last (included)."""
-    edges.low[edge, c], edges.high[edge, c] = panels.low[first], panels.high[last]
-    points, weights = edges.points[edge, c * N : c * N + N], edges.weights[edge, c * N : c * N + N]
-    put_cluster(some(panels, first, last), step, points, weights, room)
-
-
-@kernel
-def make_clusters(panels: Panels, step: float, reach: float, edges: Edges, edge: int, room: FloatArray) -> Any:
+@inner
+def make_clusters(panels: Panels, first: int, end: int, reach: float, edges: Edges, edge: int,
+                  room: FloatArray) -> Any:  # fmt: skip
     """Turn the panels of a child into points and weights; returns the number of clusters, or LOCALLY."""
-    n, widest = len(panels.low), 2 * reach * step
-    if n == 0:
+    step = edges.steps[edge]
+    widest = 2 * reach * step
+    if first == end:
         return 0
-    if widest == 0.0 or panels.high[n - 1] - panels.low[0] > 0.7 * widest * MOST_CLUSTERS:
+    if widest == 0.0 or panels.high[end - 1] - panels.low[first] > 0.7 * widest * MOST_CLUSTERS:
         return LOCALLY
-    c, opened = 0, -1
-    for p in range(n):
-        width = panels.high[p] - panels.low[p]
+    c, opened = 0, end
+    for p in range(first, end + 1):  # one more than there are, to close the last cluster
+        width = panels.high[p] - panels.low[p] if p < end else 0.0
+        if opened < p and (p == end or panels.high[p] - panels.low[opened] > widest):
+            put_cluster(panels, opened, p - 1, step, edges, edge, c, room)
+            c, opened = c + 1, end
         parts = math.ceil(width / (SINGLE * widest))
-        if opened >= 0 and panels.high[p] - panels.low[opened] > widest:
-            close_cluster(panels, opened, p - 1, step, edges, edge, c, room)
-            c, opened = c + 1, -1
-        if c + parts >= MOST_CLUSTERS:
+        if c + parts >= MOST_CLUSTERS and p < end:
             return LOCALLY
         if width > widest:
             put_parts(panels, p, parts, step, edges, edge, c, room)
             c += parts
-        elif opened < 0:
+        elif opened == end:
             opened = p
-    if opened >= 0:
-        close_cluster(panels, opened, n - 1, step, edges, edge, c, room)
-        c += 1
     return c
 
 
-@summing_kernel
+@inner(fastmath=SUMMING)
 def kernel_sum(points: FloatArray, weights: FloatArray, m: float) -> float:
     """Return Σ_j ω_j exp(−(t_j − m)²/2)."""
     total = 0.0
@@ -179,12 +164,11 @@ def kernel_sum(points: FloatArray, weights: FloatArray, m: float) -> float:
     return total
 
 
-@kernel
-def from_clusters(
-    points: FloatArray, weights: FloatArray, low: FloatArray, high: FloatArray, clusters: int,
-    step: float, window: float, means: FloatArray, out: FloatArray,
-) -> None:  # fmt: skip
+@inner(inline=True)
+def from_clusters(edges: Edges, edge: int, window: float, means: FloatArray, out: FloatArray) -> None:
     """Write E r_C(m + s·ε) for increasing means m from the clusters of an edge."""
+    low, high, clusters, step = edges.low[edge], edges.high[edge], edges.made[edge], edges.steps[edge]
+    points, weights = edges.points[edge], edges.weights[edge]
     first, end = 0, 0
     for j in range(len(means)):
         while first < clusters and high[first] < means[j] - window * step:
@@ -195,15 +179,17 @@ def from_clusters(
         out[j] = kernel_sum(points[first * N : end * N], weights[first * N : end * N], means[j] / step)
 
 
-@kernel
-def locally(panels: Panels, step: float, window: float, reach: float, m: float, room: FloatArray) -> float:
+@inner
+def locally(
+    panels: Panels, first: int, end: int, step: float, window: float, reach: float, m: float, room: FloatArray
+) -> float:
     """Return E r_C(m + s·ε) from the panels within reach of m."""
-    panel = panel_at(panels.low, panels.high, m)
+    panel = panel_at(panels, first, end, m)
     if step == 0.0:
         return value_at(panels, panel, m, room) if panel >= 0 else 0.0
     far = window * step
     if panel < 0 or panels.low[panel] > m - far or m + far > panels.high[panel]:
-        return from_neighbours(panels, step, far, reach, m, room)
+        return from_neighbours(panels, first, end, step, far, reach, m, room)
     series(panels.values[panel], room[3])
     centre, half = 0.5 * (panels.low[panel] + panels.high[panel]), 0.5 * (panels.high[panel] - panels.low[panel])
     at_places(room[3], HERMITE_NODES, (m - centre) / half, step / half, room, room[4])
@@ -213,11 +199,13 @@ def locally(panels: Panels, step: float, window: float, reach: float, m: float, 
     return total
 
 
-@kernel
-def from_neighbours(panels: Panels, step: float, far: float, reach: float, m: float, room: FloatArray) -> float:
+@inner
+def from_neighbours(
+    panels: Panels, first: int, end: int, step: float, far: float, reach: float, m: float, room: FloatArray
+) -> float:
     """Return E r_C(m + s·ε) where several panels, or none, are within the distance `far` of m."""
     total = 0.0
-    for p in range(len(panels.low)):
+    for p in range(first, end):
         left, right = max(panels.low[p], m - far), min(panels.high[p], m + far)
         if left >= right:
             continue

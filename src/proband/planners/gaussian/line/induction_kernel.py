@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.gaussian.compiling import kernel
-from proband.planners.gaussian.conditioning_kernel import condition
+from proband.compiling import ZERO, inner, kernel
 from proband.planners.gaussian.line.basis_kernel import N, copy_row, resample
+from proband.planners.gaussian.line.conditioning_kernel import condition
 from proband.planners.gaussian.line.expectation_kernel import NOT_YET
 from proband.planners.gaussian.line.instance import Instance
 from proband.planners.gaussian.line.intervals_kernel import active_intervals, cut_interval
@@ -51,7 +51,7 @@ ALMOST = 0.98
 """Panels end where the loss of stopping is this share of the cheapest price, so that no test pays on one side."""
 
 
-@kernel
+@inner(inline=True)
 def list_prices(prices: FloatArray, peers: IntArray, opens: IntArray, done: int, edges: Edges) -> None:
     """Write what each test costs after a set; infinity for tests that are done or need not be next."""
     for i in range(len(edges.prices)):
@@ -64,7 +64,7 @@ def list_prices(prices: FloatArray, peers: IntArray, opens: IntArray, done: int,
         edges.made[i] = NOT_YET
 
 
-@kernel
+@inner(inline=True)
 def put_pieces(
     functions: Functions, pieces: Pieces, n: int, tie: float, low: float, high: float, found: Panels, count: int,
     room: FloatArray,
@@ -86,7 +86,7 @@ def put_pieces(
     return count
 
 
-@kernel
+@inner(inline=True)
 def solve_interval(
     instance: Instance, level: Level, settings: Settings, edges: Edges, functions: Functions, pieces: Pieces,
     found: Panels, count: int, done: int, deviation: float, low: float, high: float, room: FloatArray,
@@ -101,8 +101,8 @@ def solve_interval(
         height = 1
         while height:
             height -= 1
-            a, b = stack[height]
-            n = sample_panel(instance, level, settings, edges, functions, done, deviation, a, b, room)
+            a, b = stack[height, 0], stack[height, 1]
+            n = sample_panel(instance, level, settings, edges, functions, pieces.scores, done, deviation, a, b, room)
             last = b - a < NARROWEST * max(deviation, abs(a)) or height + 2 > len(stack) or count + 64 > len(found.low)
             resolved = is_resolved(level, settings, edges, functions, n, done, deviation, a, b, room)
             if not last and not resolved:
@@ -117,7 +117,7 @@ def solve_interval(
     return count, worst
 
 
-@kernel
+@inner(inline=True)
 def close_tests(prices: FloatArray, error: FloatArray, done: int, closed: bool) -> Any:
     """Return the cheapest price and the largest error among the children; no test is left if they are closed."""
     cheapest, inherited = np.inf, 0.0
@@ -131,7 +131,7 @@ def close_tests(prices: FloatArray, error: FloatArray, done: int, closed: bool) 
     return cheapest, inherited
 
 
-@kernel
+@inner
 def largest(numbers: FloatArray, count: int) -> float:
     """Return the largest of the first numbers, or 0."""
     found = 0.0
@@ -140,7 +140,7 @@ def largest(numbers: FloatArray, count: int) -> float:
     return found
 
 
-@kernel
+@inner(inline=True)
 def solve_set(
     instance: Instance, level: Level, settings: Settings, edges: Edges, functions: Functions, pieces: Pieces,
     found: Panels, room: FloatArray, stack: FloatArray, work: FloatArray, intervals: FloatArray,
@@ -156,9 +156,9 @@ def solve_set(
         return 0, 0.0
     list_prices(instance.prices, instance.peers, instance.opens, done, edges)
     cheapest, inherited = close_tests(edges.prices, level.error, done, final or late)
-    count, worst = 0, 0.0
+    count, worst = ZERO, 0.0
     for k in range(active_intervals(instance.turns, instance.majorants, deviation, settings.cut, intervals)):
-        low, end = intervals[k]
+        low, end = intervals[k, 0], intervals[k, 1]
         parts = 1 + cut_interval(
             instance.knots, instance.intercepts, instance.slopes, deviation, ALMOST * cheapest, low, end,
             pieces.scores, cuts,
@@ -177,7 +177,7 @@ def solve_set(
     if late and not final:
         gap = 0.0
         for p in range(count):
-            gap = max(gap, largest(found.values[p], N) - cheapest)
+            gap = max(gap, largest(found.values[p], len(found.values[p])) - cheapest)
         error += gap
     return count, error
 
@@ -200,15 +200,15 @@ def solve_sets(instance: Instance, level: Level, settings: Settings, sets: IntAr
     cuts = np.empty(most)
     kept = new_panels(16 * len(sets) + most)
     counts, errors = np.empty(len(sets), dtype=np.int32), np.empty(len(sets))
-    total, start = 0, 0
+    total = ZERO
     for r in range(len(sets)):
         count, errors[r] = solve_set(
             instance, level, settings, edges, functions, pieces, found, room, stack, work, intervals,
             cuts, sets[r], final, late,
         )  # fmt: skip
         if total + count > len(kept.low):
-            kept = copy_panels(kept, total, new_panels(2 * len(kept.low) + count), start)
+            kept = copy_panels(kept, total, new_panels(2 * len(kept.low) + count), ZERO)
         kept = copy_panels(found, count, kept, total)
         counts[r] = count
         total += count
-    return counts, errors, copy_panels(kept, total, new_panels(total), start)
+    return counts, errors, copy_panels(kept, total, new_panels(total), ZERO)

@@ -106,8 +106,8 @@ def standardise(line: Line) -> tuple[Instance, Units]:
     savings = prices[0] - prices[1]
     opens = peers & (savings > savings[:, None])
     instance = Instance(
-        factors, noise, prices, as_bits(peers), as_bits(opens), losses.knots.copy(), losses.intercepts.copy(),
-        losses.slopes.copy(), losses.knots[turning], _majorants(losses, best, turning),
+        factors, noise, prices, as_bits(peers), as_bits(opens), losses.knots, losses.intercepts, losses.slopes,
+        losses.knots[turning], _majorants(losses, best, turning),
     )  # fmt: skip
     return instance, Units(line.mean_z, unit, scale, sd, arrival)
 
@@ -120,7 +120,7 @@ def _factors(line: Line) -> tuple[FloatArray, float, float, float]:
     kept = shares > NO_SPREAD * line.d
     factors = directions[:, kept] * np.sqrt(shares[kept])
     weights = line.weights * scale
-    joint = np.vstack([factors, weights @ factors])
+    joint = np.ascontiguousarray(np.vstack([factors, weights @ factors]))
     noise, sd = float(np.abs(weights).sum()), float(np.linalg.norm(joint[-1]))
     if sd <= ROUNDING * noise:  # z is known
         sd, joint[-1] = 0.0, 0.0

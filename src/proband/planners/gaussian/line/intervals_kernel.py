@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from proband.compiling import inner
 from proband.piecewise.line_kernel import expect, normal_density, normal_tail
-from proband.planners.gaussian.compiling import kernel
 from proband.vocabulary import FloatArray
 
 SCAN = 0.5
@@ -16,14 +16,14 @@ FARTHEST = 38.0
 """Standard deviations beyond which a normal tail is 0 in floating point."""
 
 
-@kernel
+@inner
 def loss_bound(height: float, slope: float, deviation: float, u: float) -> Any:
     """Return A·Q(u) + B·τ·(φ(u) − u·Q(u)), which falls in u."""
     tail = normal_tail(u)
     return height * tail + slope * deviation * (normal_density(u) - u * tail)
 
 
-@kernel
+@inner
 def distance(height: float, slope: float, deviation: float, cut: float) -> float:
     """Return how many standard deviations from a turn the loss is surely below `cut`."""
     low, high = 0.0, 4.0
@@ -38,7 +38,7 @@ def distance(height: float, slope: float, deviation: float, cut: float) -> float
     return high
 
 
-@kernel
+@inner
 def active_intervals(turns: FloatArray, majorants: FloatArray, deviation: float, cut: float, out: FloatArray) -> Any:
     """Write the intervals outside which ρ is below twice the cut, shape (turns, 2), and return their number."""
     count = 0
@@ -54,7 +54,7 @@ def active_intervals(turns: FloatArray, majorants: FloatArray, deviation: float,
     return count
 
 
-@kernel
+@inner
 def stopping_loss(
     knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, mean: float, deviation: float, room: FloatArray
 ) -> Any:
@@ -66,7 +66,7 @@ def stopping_loss(
     return smallest
 
 
-@kernel
+@inner
 def cut_interval(
     knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, deviation: float, price: float,
     low: float, high: float, room: FloatArray, cuts: FloatArray,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from proband.planners.gaussian.compiling import kernel
+from proband.compiling import ZERO, inner
 from proband.planners.gaussian.line.basis_kernel import NODES, N, at, copy_row, series, tail_of
 from proband.planners.gaussian.line.tables import Panels
 from proband.vocabulary import FloatArray
 
 
-@kernel
+@inner(inline=True)
 def join_two(found: Panels, left: int, right: int, largest: float, room: FloatArray) -> Any:
     """Put two neighbours into one panel if it resolves them; returns the tail, or −1 if it does not."""
     first, second, joined, values = room[3], room[4], room[5], room[6]
@@ -34,10 +34,10 @@ def join_two(found: Panels, left: int, right: int, largest: float, room: FloatAr
     return off
 
 
-@kernel
+@inner
 def join_panels(found: Panels, count: int, widest: float, largest: float, room: FloatArray) -> Any:
     """Join neighbours with the same action where one panel resolves both; returns the number and the largest tail."""
-    kept, worst = 0, 0.0
+    kept, worst = ZERO, 0.0
     for p in range(1, count):
         joinable = found.actions[p] == found.actions[kept] and found.low[p] == found.high[kept]
         if joinable and found.high[p] - found.low[kept] <= widest:
@@ -53,7 +53,7 @@ def join_panels(found: Panels, count: int, widest: float, largest: float, room: 
     return min(kept + 1, count), worst
 
 
-@kernel
+@inner
 def copy_panels(source: Panels, count: int, target: Panels, start: int) -> Panels:
     """Copy the first panels of one store into another, from a place on; returns the latter."""
     for p in range(count):

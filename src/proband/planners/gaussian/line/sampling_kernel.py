@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from proband.compiling import ZERO, inner
 from proband.piecewise.line_kernel import expect
-from proband.planners.gaussian.compiling import kernel
 from proband.planners.gaussian.line.basis_kernel import (
     CELLS,
     NODES,
@@ -28,7 +28,7 @@ from proband.planners.gaussian.line.basis_kernel import (
 )
 from proband.planners.gaussian.line.expectation_kernel import LOCALLY, NOT_YET, from_clusters, locally, make_clusters
 from proband.planners.gaussian.line.instance import Instance
-from proband.planners.gaussian.line.tables import Edges, Functions, Level, Panels, Settings, child_panels
+from proband.planners.gaussian.line.tables import Edges, Functions, Level, Settings
 from proband.vocabulary import FloatArray
 
 ULP = 5e-16
@@ -38,7 +38,7 @@ SMALL_STEP = 0.2
 """With a step below this share of a panel, the child's switches may hide between the nodes."""
 
 
-@kernel
+@inner
 def describe(functions: Functions, f: int, code: int) -> None:
     """Find series, tail, curvature and grid values of a function from its values at the nodes."""
     series(functions.values[f], functions.series[f])
@@ -48,7 +48,7 @@ def describe(functions: Functions, f: int, code: int) -> None:
     functions.codes[f] = code
 
 
-@kernel
+@inner
 def ceiling(functions: Functions, n: int, g: int) -> float:
     """Return a bound on the smallest of n functions over a cell of the grid."""
     smallest = np.inf
@@ -58,15 +58,17 @@ def ceiling(functions: Functions, n: int, g: int) -> float:
     return smallest
 
 
-@kernel
+@inner(inline=True)
 def sample_stopping(
     knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, deviation: float, means: FloatArray,
-    functions: Functions, m: int,
+    functions: Functions, scores: FloatArray, m: int,
 ) -> Any:  # fmt: skip
     """Sample ρ_y on a panel, and return a bound on the smallest of them over the panel."""
     n = len(intercepts)
     for j in range(N):
-        expect(knots, intercepts, slopes, means[j], deviation, functions.values[:n, j])
+        expect(knots, intercepts, slopes, means[j], deviation, scores)
+        for y in range(n):
+            functions.values[y, j] = scores[y]
     for y in range(n):
         describe(functions, y, m + y)
     largest = 0.0
@@ -75,27 +77,25 @@ def sample_stopping(
     return largest
 
 
-@kernel
+@inner
 def expected_losses(
-    panels: Panels, settings: Settings, edges: Edges, test: int, means: FloatArray, room: FloatArray, out: FloatArray
-) -> None:
-    """Write price + E r_C(m + step·ε) of a test for increasing means m, given the panels of the child."""
-    step = edges.steps[test]
+    level: Level, child: int, settings: Settings, edges: Edges, test: int, means: FloatArray, room: FloatArray,
+    out: FloatArray,
+) -> None:  # fmt: skip
+    """Write price + E r_C(m + step·ε) of a test for increasing means m, given the set with it, its child."""
+    panels, first, end = level.panels, level.first[child], level.first[child] + level.length[child]
     if edges.made[test] == NOT_YET:
-        edges.made[test] = make_clusters(panels, step, settings.reach, edges, test, room)
+        edges.made[test] = make_clusters(panels, first, end, settings.reach, edges, test, room)
     if edges.made[test] == LOCALLY:
         for j in range(len(means)):
-            out[j] = locally(panels, step, settings.window, settings.reach, means[j], room)
+            out[j] = locally(panels, first, end, edges.steps[test], settings.window, settings.reach, means[j], room)
     else:
-        from_clusters(
-            edges.points[test], edges.weights[test], edges.low[test], edges.high[test], edges.made[test],
-            step, settings.window, means, out,
-        )  # fmt: skip
+        from_clusters(edges, test, settings.window, means, out)
     for j in range(len(means)):
         out[j] += edges.prices[test]
 
 
-@kernel
+@inner(inline=True)
 def keep(functions: Functions, f: int, to: int) -> None:
     """Move the description of a function to an earlier place."""
     if f != to:
@@ -106,7 +106,7 @@ def keep(functions: Functions, f: int, to: int) -> None:
         functions.codes[to] = functions.codes[f]
 
 
-@kernel
+@inner
 def keep_relevant(functions: Functions, n: int, room: FloatArray) -> Any:
     """Drop the functions that are nowhere the smallest on a panel; returns how many are left.
 
@@ -114,7 +114,7 @@ def keep_relevant(functions: Functions, n: int, room: FloatArray) -> Any:
     """
     for g in range(CELLS):
         room[g // N, g % N] = ceiling(functions, n, g)
-    kept = 0
+    kept = ZERO
     for f in range(n):
         slack = SAG * functions.curvatures[f] + 2 * functions.tails[f]
         for g in range(CELLS):
@@ -125,25 +125,25 @@ def keep_relevant(functions: Functions, n: int, room: FloatArray) -> Any:
     return kept
 
 
-@kernel
+@inner(inline=True)
 def off_at_switches(
-    panels: Panels, settings: Settings, edges: Edges, test: int, coefficients: FloatArray,
+    level: Level, child: int, settings: Settings, edges: Edges, test: int, coefficients: FloatArray,
     low: float, high: float, room: FloatArray,
 ) -> float:  # fmt: skip
     """Return how far the polynomial of a test with a small step is from its loss at the switches of its child."""
     if edges.steps[test] >= SMALL_STEP * (high - low):
         return 0.0
-    largest = 0.0
-    for p in range(1, len(panels.low)):
+    largest, panels = 0.0, level.panels
+    for p in range(level.first[child] + 1, level.first[child] + level.length[child]):
         mean = panels.low[p]
         if low < mean < high and panels.actions[p] != panels.actions[p - 1]:
             room[7, 0] = mean
-            expected_losses(panels, settings, edges, test, room[7, :1], room, room[7, 1:2])
+            expected_losses(level, child, settings, edges, test, room[7, :1], room, room[7, 1:2])
             largest = max(largest, abs(room[7, 1] - at(coefficients, (2 * mean - low - high) / (high - low))))
     return largest
 
 
-@kernel
+@inner
 def noise(values: FloatArray, mean: float, scale: float) -> float:
     """Return how far rounding of means can move a loss that changes over some scale of means."""
     if scale == 0.0:
@@ -154,7 +154,7 @@ def noise(values: FloatArray, mean: float, scale: float) -> float:
     return ULP * abs(mean) / scale * highest
 
 
-@kernel
+@inner(inline=True)
 def is_resolved(
     level: Level, settings: Settings, edges: Edges, functions: Functions, n: int, done: int, deviation: float,
     low: float, high: float, room: FloatArray,
@@ -169,28 +169,29 @@ def is_resolved(
     for f in range(n):
         test = functions.codes[f]
         if test < m:
-            panels = child_panels(level, done | (1 << test))
-            off = off_at_switches(panels, settings, edges, test, functions.series[f], low, high, room)
+            child = done | (1 << test)
+            off = off_at_switches(level, child, settings, edges, test, functions.series[f], low, high, room)
             functions.tails[f] = max(functions.tails[f], off)
             resolved &= off <= settings.tail + noise(functions.values[f], farthest, edges.steps[test])
     return resolved
 
 
-@kernel
+@inner(inline=True)
 def sample_panel(
-    instance: Instance, level: Level, settings: Settings, edges: Edges, functions: Functions, done: int,
-    deviation: float, low: float, high: float, room: FloatArray,
+    instance: Instance, level: Level, settings: Settings, edges: Edges, functions: Functions, scores: FloatArray,
+    done: int, deviation: float, low: float, high: float, room: FloatArray,
 ) -> Any:  # fmt: skip
     """Sample the losses of all actions that may be best on a panel; returns their number."""
     means = room[8]
     for j in range(N):
         means[j] = 0.5 * (low + high + (high - low) * NODES[j])
     m, n = len(edges.prices), len(instance.intercepts)
-    bound = sample_stopping(instance.knots, instance.intercepts, instance.slopes, deviation, means, functions, m)
+    bound = sample_stopping(
+        instance.knots, instance.intercepts, instance.slopes, deviation, means, functions, scores, m
+    )
     for i in range(m):
         if edges.prices[i] < bound:
-            panels = child_panels(level, done | (1 << i))
-            expected_losses(panels, settings, edges, i, means, room, functions.values[n])
+            expected_losses(level, done | (1 << i), settings, edges, i, means, room, functions.values[n])
             describe(functions, n, i)
             n += 1
     return keep_relevant(functions, n, room)

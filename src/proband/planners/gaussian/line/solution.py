@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from proband.errors import StateError
 from proband.piecewise import PiecewiseLinear
-from proband.planners.gaussian.conditioning_kernel import condition_many
 from proband.planners.gaussian.line.basis_kernel import N
+from proband.planners.gaussian.line.conditioning_kernel import condition_many
 from proband.planners.gaussian.line.instance import Instance, Units
 from proband.planners.gaussian.line.problem import Line
 from proband.planners.gaussian.line.solution_kernel import loss_after, read

@@ -6,21 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.gaussian.compiling import kernel
+from proband.compiling import kernel
 from proband.planners.gaussian.line.basis_kernel import N
 from proband.planners.gaussian.line.expectation_kernel import from_neighbours, panel_at, value_at
-from proband.planners.gaussian.line.tables import Level, Settings, child_panels
+from proband.planners.gaussian.line.tables import Level, Settings
 from proband.vocabulary import FloatArray, IntArray
 
 
 @kernel
 def read(level: Level, sets: IntArray, means: FloatArray) -> Any:
     """Return r_O and the action at each mean; NaN and −1 where there is no panel: deciding is best there."""
-    losses, actions = np.full(len(sets), np.nan), np.full(len(sets), -1, dtype=np.int64)
-    room = np.empty((8, N))
+    losses, actions = np.empty(len(sets)), np.empty(len(sets), dtype=np.int64)
+    room, panels = np.empty((8, N)), level.panels
     for r in range(len(sets)):
-        panels = child_panels(level, sets[r])
-        p = panel_at(panels.low, panels.high, means[r])
+        first = level.first[sets[r]]
+        p = panel_at(panels, first, first + level.length[sets[r]], means[r])
+        losses[r], actions[r] = np.nan, -1
         if p >= 0:
             losses[r], actions[r] = value_at(panels, p, means[r], room), panels.actions[p]
     return losses, actions
@@ -29,9 +30,9 @@ def read(level: Level, sets: IntArray, means: FloatArray) -> Any:
 @kernel
 def loss_after(level: Level, settings: Settings, child: int, step: float, mean: float) -> float:
     """Return E r_C(mean + step·ε)."""
-    room = np.empty((8, N))
-    panels = child_panels(level, child)
+    room, panels = np.empty((8, N)), level.panels
+    first, end = level.first[child], level.first[child] + level.length[child]
     if step == 0.0:
-        p = panel_at(panels.low, panels.high, mean)
+        p = panel_at(panels, first, end, mean)
         return value_at(panels, p, mean, room) if p >= 0 else 0.0
-    return from_neighbours(panels, step, settings.window * step, settings.reach, mean, room)
+    return from_neighbours(panels, first, end, step, settings.window * step, settings.reach, mean, room)

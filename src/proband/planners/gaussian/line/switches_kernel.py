@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from proband.planners.gaussian.compiling import kernel
+from proband.compiling import ZERO, inner
 from proband.planners.gaussian.line.basis_kernel import ANGLE, CELLS, SAG, at, curvature_between
 from proband.planners.gaussian.line.tables import Functions, Pieces
 from proband.vocabulary import FloatArray, IntArray
@@ -26,7 +26,7 @@ FINEST = ANGLE / 2**20
 """Cells of angles are not halved below this width."""
 
 
-@kernel
+@inner
 def winner_on_grid(grid: FloatArray, n: int, g: int, tie: float) -> Any:
     """Return the first of n functions within a tie of the smallest at a grid point."""
     smallest = grid[0, g]
@@ -38,7 +38,7 @@ def winner_on_grid(grid: FloatArray, n: int, g: int, tie: float) -> Any:
     return 0
 
 
-@kernel
+@inner
 def winner_at(series: FloatArray, scores: FloatArray, n: int, x: float, tie: float) -> Any:
     """Return the first of n functions within a tie of the smallest at x."""
     smallest = np.inf
@@ -51,7 +51,7 @@ def winner_at(series: FloatArray, scores: FloatArray, n: int, x: float, tie: flo
     return 0
 
 
-@kernel
+@inner
 def is_settled(series: FloatArray, n: int, w: int, partner: int, left: float, right: float, tie: float) -> bool:
     """Whether w wins over all but its partner, up to a tie, in a whole cell of angles at whose ends it wins."""
     sag = (right - left) ** 2 / 8
@@ -67,7 +67,7 @@ def is_settled(series: FloatArray, n: int, w: int, partner: int, left: float, ri
     return True
 
 
-@kernel
+@inner
 def is_settled_cell(functions: Functions, n: int, w: int, g: int, tie: float) -> bool:
     """Whether w wins, up to a tie, in a whole cell of the grid at whose ends it wins."""
     grid, bends = functions.grid, functions.curvatures
@@ -82,7 +82,7 @@ def is_settled_cell(functions: Functions, n: int, w: int, g: int, tie: float) ->
     return True
 
 
-@kernel
+@inner
 def crossing(first: FloatArray, second: FloatArray, left: float, right: float, tie: float) -> float:
     """Return where first − second = tie between two points, by the Illinois variant of false position."""
     f0, f1 = at(first, left) - at(second, left) - tie, at(first, right) - at(second, right) - tie
@@ -102,7 +102,7 @@ def crossing(first: FloatArray, second: FloatArray, left: float, right: float, t
     return x
 
 
-@kernel
+@inner
 def cross_once(first: FloatArray, second: FloatArray, left: float, right: float) -> Any:
     """Whether a difference is surely monotone in a cell of angles: its mean slope exceeds what curvature can undo."""
     x0, x1 = -math.cos(left), -math.cos(right)
@@ -110,7 +110,7 @@ def cross_once(first: FloatArray, second: FloatArray, left: float, right: float)
     return abs(change) > curvature_between(first, second) * (right - left) ** 2
 
 
-@kernel
+@inner(inline=True)
 def switch_in(
     series: FloatArray, scores: FloatArray, n: int, now: int, after: int, left: float, right: float, tie: float
 ) -> float:
@@ -131,7 +131,7 @@ def switch_in(
     return np.nan
 
 
-@kernel
+@inner
 def add_end(ends: FloatArray, winners: IntArray, count: int, x: float, w: int) -> Any:
     """Let the piece of function w, after those found before, end at x; returns the new number of pieces."""
     begin = ends[count - 1] if count else -1.0
@@ -143,7 +143,7 @@ def add_end(ends: FloatArray, winners: IntArray, count: int, x: float, w: int) -
     return count + 1
 
 
-@kernel
+@inner
 def split_cell(series: FloatArray, pieces: Pieces, n: int, cell: int, w0: int, w1: int, tie: float, count: int) -> Any:
     """Find the pieces in a cell of the grid between winners w0 and w1; returns the new number of pieces.
 
@@ -154,7 +154,7 @@ def split_cell(series: FloatArray, pieces: Pieces, n: int, cell: int, w0: int, w
     now = w0
     while height:
         height -= 1
-        left, right = cells[height]
+        left, right = cells[height, 0], cells[height, 1]
         after = w1 if height == 0 else winner_at(series, pieces.scores, n, -math.cos(right), tie)
         if now == after:
             if right - left < FINEST or is_settled(series, n, now, now, left, right, tie):
@@ -172,11 +172,11 @@ def split_cell(series: FloatArray, pieces: Pieces, n: int, cell: int, w0: int, w
     return count
 
 
-@kernel
+@inner
 def split_panel(functions: Functions, pieces: Pieces, n: int, tie: float) -> Any:
     """Find the pieces of a panel on which n functions compete, and return their number."""
-    count = 0
-    now = winner_on_grid(functions.grid, n, 0, tie)
+    count = ZERO
+    now = winner_on_grid(functions.grid, n, ZERO, tie)
     for g in range(CELLS):
         after = winner_on_grid(functions.grid, n, g + 1, tie)
         if now != after or not is_settled_cell(functions, n, now, g, tie):

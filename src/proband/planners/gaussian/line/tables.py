@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.gaussian.compiling import kernel
+from proband.compiling import inner
 from proband.planners.gaussian.line.basis_kernel import CELLS, N
 from proband.vocabulary import FloatArray, IntArray
 
@@ -127,17 +127,7 @@ class Pieces(NamedTuple):
     scores: FloatArray
 
 
-@kernel
-def child_panels(level: Level, done: int) -> Panels:
-    """Return the panels of one set."""
-    first, last = level.first[done], level.first[done] + level.length[done]
-    panels = level.panels
-    return Panels(
-        panels.low[first:last], panels.high[first:last], panels.values[first:last], panels.actions[first:last]
-    )
-
-
-@kernel
+@inner(inline=True)
 def new_edges(m: int) -> Edges:
     """Return room for the tests after a set."""
     return Edges(
@@ -146,7 +136,7 @@ def new_edges(m: int) -> Edges:
     )  # fmt: skip
 
 
-@kernel
+@inner(inline=True)
 def new_functions(f: int) -> Functions:
     """Return room for the losses of f actions."""
     return Functions(
@@ -155,13 +145,13 @@ def new_functions(f: int) -> Functions:
     )  # fmt: skip
 
 
-@kernel
+@inner(inline=True)
 def new_pieces(f: int, most: int) -> Pieces:
     """Return room for the pieces of a panel on which f actions compete."""
     return Pieces(np.empty(most), np.empty(most, dtype=np.int64), np.empty((64, 2)), np.empty(f))
 
 
-@kernel
+@inner
 def new_panels(most: int) -> Panels:
     """Return room for panels."""
     return Panels(np.empty(most), np.empty(most), np.empty((most, N)), np.empty(most, dtype=np.int16))

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.gaussian.compiling import kernel
+from proband.compiling import ZERO, inner, kernel
 from proband.planners.gaussian.plane.tables import Table
 from proband.vocabulary import FloatArray
 
 LEGENDRE_NODES, LEGENDRE_WEIGHTS = (np.ascontiguousarray(part) for part in np.polynomial.legendre.leggauss(5))
 
 
-@kernel
+@inner
 def _panel(breaks: FloatArray, x: float, start: int) -> int:
     """Return the panel that contains x, looking from another one on; the outermost ones reach to infinity."""
     k = start
@@ -33,7 +33,7 @@ def _panel(breaks: FloatArray, x: float, start: int) -> int:
     return k
 
 
-@kernel
+@inner
 def _read(table: Table, k1: int, k2: int, x1: float, x2: float) -> float:
     """Return the loss at a point of a cell; points outside the box count as on its boundary."""
     low, high = table.breaks_1[k1], table.breaks_1[k1 + 1]
@@ -52,9 +52,9 @@ def _read(table: Table, k1: int, k2: int, x1: float, x2: float) -> float:
     return best
 
 
-@kernel
+@inner
 def _sum_evenly(table: Table, x1: float, x2: float, step: FloatArray, points: FloatArray, weights: FloatArray) -> float:
-    k1, k2, total = 0, 0, 0.0
+    k1, k2, total = ZERO, ZERO, 0.0
     for q in range(len(points)):
         y1, y2 = x1 + step[0] * points[q], x2 + step[1] * points[q]
         k1, k2 = _panel(table.breaks_1, y1, k1), _panel(table.breaks_2, y2, k2)
@@ -62,30 +62,31 @@ def _sum_evenly(table: Table, x1: float, x2: float, step: FloatArray, points: Fl
     return total
 
 
-@kernel
-def _split(table: Table, x1: float, x2: float, step: FloatArray, reach: float, room: FloatArray) -> int:
-    """Write the ε at which a line meets cuts into `room`, increasing, between −reach and reach; return their number."""
-    room[0] = -reach
-    count = 1
-    for j in range(2):
-        cuts, x = (table.cuts_1, x1) if j == 0 else (table.cuts_2, x2)
-        if step[j] != 0.0:
-            for cut in cuts:
-                at = (cut - x) / step[j]
-                if abs(at) < reach:
-                    room[count] = at
-                    count += 1
-    room[count] = reach
-    room[:count].sort()
+@inner
+def _meet(cuts: FloatArray, x: float, step: float, reach: float, room: FloatArray, count: int) -> int:
+    """Insert the ε between −reach and reach at which x + step·ε meets cuts into `room`; return the new number."""
+    if step != 0.0:
+        for k in range(len(cuts)):
+            at = (cuts[k] - x) / step
+            if abs(at) < reach:
+                place = count  # `room` stays sorted: a line meets few cuts
+                while place > 0 and room[place - 1] > at:
+                    room[place] = room[place - 1]
+                    place -= 1
+                room[place] = at
+                count += 1
     return count
 
 
-@kernel
+@inner
 def _sum_between_cuts(
     table: Table, x1: float, x2: float, step: FloatArray, reach: float, spacing: float, room: FloatArray
 ) -> float:
-    stretches = _split(table, x1, x2, step, reach, room)
-    k1, k2, total, mass = 0, 0, 0.0, 0.0
+    room[0] = -reach
+    stretches = _meet(table.cuts_1, x1, step[0], reach, room, ZERO + 1)
+    stretches = _meet(table.cuts_2, x2, step[1], reach, room, stretches)
+    room[stretches] = reach
+    k1, k2, total, mass = ZERO, ZERO, 0.0, 0.0
     for stretch in range(stretches):
         low, high = room[stretch], room[stretch + 1]
         pieces = max(1, math.ceil((high - low) / (5 * spacing)))
@@ -110,13 +111,17 @@ def expect_losses(
     still = step[0] == 0.0 and step[1] == 0.0
     split = (len(table.cuts_1) > 0 and step[0] != 0.0) or (len(table.cuts_2) > 0 and step[1] != 0.0)
     half = 0 if still else math.ceil(reach / spacing)
-    epsilon = spacing * np.arange(-half, half + 1).astype(np.float64)
-    weights = np.exp(-0.5 * epsilon**2)
-    weights /= weights.sum()
+    epsilon, weights, mass = np.empty(2 * half + 1), np.empty(2 * half + 1), 0.0
+    for q in range(2 * half + 1):
+        epsilon[q] = spacing * (q - half)
+        weights[q] = math.exp(-0.5 * (epsilon[q] * epsilon[q]))
+        mass += weights[q]
+    for q in range(2 * half + 1):
+        weights[q] /= mass
     room = np.empty(len(table.cuts_1) + len(table.cuts_2) + 2)
     for r in range(len(points)):
         if wanted[r]:
-            x1, x2 = points[r]
+            x1, x2 = points[r, 0], points[r, 1]
             if split:
                 loss = _sum_between_cuts(table, x1, x2, step, reach, spacing, room)
             else:

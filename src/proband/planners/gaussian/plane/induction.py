@@ -14,12 +14,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proband.piecewise.plane_kernel import expect_many
+from proband.planners.gaussian.plane.conditioning_kernel import condition_many
 from proband.planners.gaussian.plane.expectation_kernel import expect_losses, nodes_along
-from proband.planners.gaussian.plane.instance import Instance, condition_on_sets
+from proband.planners.gaussian.plane.instance import Instance
 from proband.planners.gaussian.plane.tables import (
+    BoolArray,
     P,
     Table,
     axis,
@@ -30,8 +31,6 @@ from proband.planners.gaussian.plane.tables import (
     within_reach,
 )
 from proband.vocabulary import FloatArray
-
-BoolArray = NDArray[np.bool_]
 
 AT_REST = 1e-14
 """A mean whose variance is below this does not move: rounding."""
@@ -76,7 +75,7 @@ class Sets:
     def of(cls, instance: Instance, most: int) -> Sets:
         """Return the sets of an instance of which tests are run up to some number."""
         every = np.arange(2 ** len(instance.peers), dtype=np.int64)
-        return cls(instance, most, *condition_on_sets(instance.factors, instance.noise, every))
+        return cls(instance, most, *condition_many(instance.factors, every, instance.noise))
 
     @cached_property
     def levels(self) -> tuple[list[int], ...]:
@@ -172,8 +171,8 @@ class Induction:
         """Return what each decision loses at points (k, 2) after a set, shape (n, k)."""
         surfaces = self.sets.instance.surfaces
         n = len(surfaces.heights)
-        expected = expect_many(surfaces, points, self.sets.scores[done], n + 1).T
-        return np.asarray(np.maximum(expected[n] - expected[:n], 0.0))
+        expected = expect_many(surfaces, points, self.sets.scores[done], n + 1)
+        return np.ascontiguousarray(np.maximum(expected[:, n:] - expected[:, :n], 0.0).T)
 
     def after(self, child: int, points: FloatArray, wanted: BoolArray, price: float, step: FloatArray) -> FloatArray:
         """Return price + E r(point + step·ε) for the wanted points (k, 2), infinity for the others."""

@@ -8,19 +8,19 @@ W_O(m) = E max_y g_y(z), the value of perfect information, the planner works wit
 This is the recursion for v_O with W_O taken off on both sides: W_O(m) = E W_{O+i}(m + step·ε). Where z is revealed,
 r_O is 0, and no test is worth its price where c_i ≥ min_y ρ_y.
 
-Conditioning is that of :mod:`~proband.planners.gaussian.conditioning_kernel`, with one row of factors for each score.
+Conditioning is by :mod:`~proband.planners.gaussian.conditioning_kernel`, with one row of factors for each score.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from proband.piecewise.plane_kernel import Surfaces
-from proband.planners.gaussian.compiling import kernel
-from proband.planners.gaussian.conditioning_kernel import ROUNDING, SINGULAR, inner, project_all
+from proband.piecewise.creases import Surfaces
+from proband.planners.gaussian.conditioning_kernel import ROUNDING, project_all
+from proband.planners.gaussian.plane.conditioning_kernel import condition_many
 from proband.planners.gaussian.plane.problem import Plane
 from proband.prices import as_bits
 from proband.vocabulary import FloatArray, IntArray
@@ -73,11 +73,11 @@ class Instance(NamedTuple):
 def standardise(plane: Plane) -> Instance:
     """Return a plane in standard units."""
     rows, noise, units = _factors(plane)
-    prior = _covariance_of_scores(rows, noise)
+    (prior, after), _ = condition_many(rows, np.array([0, plane.context]), noise)
     project_all(rows, plane.context)
     arrival = np.zeros(3)
     if plane.context:
-        v1, v12, v2 = prior - _covariance_of_scores(rows, noise)
+        v1, v12, v2 = prior - after
         v1, v2 = (max(v, 0.0) if v > (ROUNDING * n) ** 2 + 1e-14 else 0.0 for v, n in zip((v1, v2), noise, strict=True))
         largest = math.sqrt(v1 * v2)
         arrival[:] = v1, min(max(v12, -largest), largest), v2
@@ -99,37 +99,4 @@ def _factors(plane: Plane) -> tuple[FloatArray, FloatArray, FloatArray]:
     scores, noise = weights @ tests, np.abs(weights).sum(axis=1)
     lengths = np.linalg.norm(scores, axis=1)
     units = np.where(lengths > ROUNDING * noise, lengths, 1.0)
-    return np.vstack([tests, scores / units[:, None]]), noise / units, units
-
-
-@kernel
-def _covariance_of_scores(rows: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return the covariance of the scores, whose rows are the last two, with exact zeros for rounding."""
-    first, second = rows[len(rows) - 2], rows[len(rows) - 1]
-    v1, v12, v2 = inner(first, first), inner(first, second), inner(second, second)
-    v1 = v1 if v1 > (ROUNDING * noise[0]) ** 2 else 0.0
-    v2 = v2 if v2 > (ROUNDING * noise[1]) ** 2 else 0.0
-    largest = math.sqrt(v1 * v2)
-    return np.array([v1, min(max(v12, -largest), largest), v2])
-
-
-@kernel
-def condition_on_sets(factors: FloatArray, noise: FloatArray, sets: IntArray) -> Any:
-    """Return the covariance of z (n, 3) and the steps of all tests (n, m, 2) after each of some sets.
-
-    Steps are 0 for tests of the set and for those that tell nothing.
-    """
-    m = len(factors) - 2
-    scores, steps = np.empty((len(sets), 3)), np.zeros((len(sets), m, 2))
-    for r in range(len(sets)):
-        rows = factors.copy()
-        project_all(rows, sets[r])
-        scores[r] = _covariance_of_scores(rows, noise)
-        for i in range(m):
-            own = inner(rows[i], rows[i])
-            if not sets[r] >> i & 1 and own > SINGULAR:
-                for j in range(2):
-                    step = inner(rows[i], rows[m + j]) / math.sqrt(own)
-                    if scores[r, 2 * j] > 0 and abs(step) > ROUNDING * noise[j]:
-                        steps[r, i, j] = step
-    return scores, steps
+    return np.ascontiguousarray(np.vstack([tests, scores / units[:, None]])), noise / units, units

@@ -12,13 +12,14 @@ panels end there. *Cuts* are the ends at which an integral along a line must be 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.gaussian.compiling import kernel
 from proband.vocabulary import FloatArray, IntArray
+
+BoolArray = NDArray[np.bool_]
 
 P = 4
 """Nodes of a panel."""
@@ -95,24 +96,19 @@ def _offsets(deviation: float, width: float) -> FloatArray:
     return np.array(offsets)
 
 
-@kernel
 def nodes_of(breaks_1: FloatArray, breaks_2: FloatArray) -> FloatArray:
     """Return the nodes of all cells, shape (cells · P · P, 2)."""
-    n1, n2 = len(breaks_1) - 1, len(breaks_2) - 1
-    points = np.empty((n1 * n2 * P * P, 2))
-    at = 0
-    for i in range(n1):
-        for j in range(n2):
-            for a in range(P):
-                x = 0.5 * (breaks_1[i] + breaks_1[i + 1] + (breaks_1[i + 1] - breaks_1[i]) * NODES[a])
-                for b in range(P):
-                    y = 0.5 * (breaks_2[j] + breaks_2[j + 1] + (breaks_2[j + 1] - breaks_2[j]) * NODES[b])
-                    points[at, 0], points[at, 1] = x, y
-                    at += 1
-    return points
+    points = np.empty((len(breaks_1) - 1, len(breaks_2) - 1, P, P, 2))
+    points[..., 0] = _nodes_on(breaks_1)[:, None, :, None]
+    points[..., 1] = _nodes_on(breaks_2)[None, :, None, :]
+    return points.reshape(-1, 2)
 
 
-@kernel
+def _nodes_on(breaks: FloatArray) -> FloatArray:
+    low, high = breaks[:-1, None], breaks[1:, None]
+    return np.asarray(0.5 * (low + high + (high - low) * NODES))
+
+
 def half_width(variance: float, reach: float, margin: float, width: float) -> float:
     """Return how far from the prior mean a posterior mean of some variance is followed.
 
@@ -123,10 +119,9 @@ def half_width(variance: float, reach: float, margin: float, width: float) -> fl
     return reach * deviation + margin * max(0.0, 1.0 - deviation / (2 * width))
 
 
-@kernel
 def within_reach(
     breaks_1: FloatArray, breaks_2: FloatArray, spread: FloatArray, reach: float, margin: float, width: float
-) -> Any:
+) -> BoolArray:
     """Return which cells are followed, shape (cells,): those that are near enough in each direction.
 
     Parameters
@@ -134,47 +129,27 @@ def within_reach(
     spread : FloatArray of shape (3,)
         Covariance of the posterior mean: C_11, C_12, C_22.
     """
-    n1, n2 = len(breaks_1) - 1, len(breaks_2) - 1
-    within = np.ones(n1 * n2, dtype=np.bool_)
+    within = np.ones((len(breaks_1) - 1, len(breaks_2) - 1), dtype=np.bool_)
     for u1, u2 in DIRECTIONS:
         variance = u1 * u1 * spread[0] + 2 * u1 * u2 * spread[1] + u2 * u2 * spread[2]
         limit = half_width(variance, reach, margin, width) + 2 * ROOM
-        for i in range(n1):
-            low = min(u1 * breaks_1[i], u1 * breaks_1[i + 1])
-            high = max(u1 * breaks_1[i], u1 * breaks_1[i + 1])
-            for j in range(n2):
-                if low + min(u2 * breaks_2[j], u2 * breaks_2[j + 1]) > limit:
-                    within[i * n2 + j] = False
-                if high + max(u2 * breaks_2[j], u2 * breaks_2[j + 1]) < -limit:
-                    within[i * n2 + j] = False
-    return within
+        first, second = u1 * breaks_1, u2 * breaks_2
+        nearest = np.minimum(first[:-1], first[1:])[:, None] + np.minimum(second[:-1], second[1:])
+        farthest = np.maximum(first[:-1], first[1:])[:, None] + np.maximum(second[:-1], second[1:])
+        within &= (nearest <= limit) & (farthest >= -limit)
+    return within.ravel()
 
 
-@kernel
-def best_somewhere(losses: FloatArray, cells: int) -> Any:
+def best_somewhere(losses: FloatArray, cells: int) -> BoolArray:
     """Return which actions are best at a node of a cell: losses (actions, nodes), found (actions, cells)."""
     found = np.zeros((len(losses), cells), dtype=np.bool_)
-    for node in range(losses.shape[1]):
-        best = 0
-        for action in range(1, len(losses)):
-            if losses[action, node] < losses[best, node]:
-                best = action
-        found[best, node // (P * P)] = True
+    found[losses.argmin(axis=0), np.repeat(np.arange(cells), P * P)] = True
     return found
 
 
-@kernel
-def polynomials(losses: FloatArray, kept: NDArray[np.bool_]) -> Any:
+def polynomials(losses: FloatArray, kept: BoolArray) -> tuple[IntArray, FloatArray]:
     """Return `first` and `blocks` of a table from losses at the nodes, for the kept actions of each cell."""
-    actions, cells = kept.shape
-    first = np.zeros(cells + 1, dtype=np.int64)
-    first[1:] = np.cumsum(kept.sum(axis=0))
-    blocks = np.empty((first[cells], P * P))
-    for cell in range(cells):
-        at = first[cell]
-        for action in range(actions):
-            if kept[action, cell]:
-                values = losses[action, cell * P * P : (cell + 1) * P * P].copy().reshape(P, P)
-                blocks[at] = (TO_POWERS @ values @ TO_POWERS.T).ravel()
-                at += 1
-    return first, blocks
+    cells, actions = np.nonzero(kept.T)
+    values = losses.reshape(len(losses), -1, P, P)[actions, cells]
+    blocks = (TO_POWERS @ values @ TO_POWERS.T).reshape(-1, P * P)
+    return np.concatenate([[0], np.cumsum(kept.sum(axis=0))]), blocks

@@ -21,7 +21,7 @@ L = TypeVar("L", bound=Discrete | Gaussian)
 
 
 @runtime_checkable
-class Learner(Protocol):
+class Agent(Protocol):
     """What is checked, as :class:`proband.agents.Agent` describes it."""
 
     def policy(self) -> Policy:
@@ -38,7 +38,7 @@ class Learner(Protocol):
         ...
 
 
-class LearnerCheck(ABC, Generic[L]):
+class AgentCheck(ABC, Generic[L]):
     """One problem, its law, and the states on which policies are compared.
 
     Parameters
@@ -56,7 +56,7 @@ class LearnerCheck(ABC, Generic[L]):
         self,
         problem: Problem,
         law: L,
-        make: Callable[[Problem, L, int], Learner],
+        make: Callable[[Problem, L, int], Agent],
         rng: np.random.Generator,
         *,
         complete: FloatArray,
@@ -64,7 +64,7 @@ class LearnerCheck(ABC, Generic[L]):
     ) -> None:
         self.problem, self.rng, self.complete = problem, rng, complete
         self.law: L = law
-        self.make: Callable[[Problem, L, int], Learner] = make
+        self.make: Callable[[Problem, L, int], Agent] = make
         self.probes = np.vstack([np.full((1, problem.d), np.nan), complete, probes])
         self.checked: Policy | None = None
 
@@ -112,7 +112,7 @@ class LearnerCheck(ABC, Generic[L]):
         self.compare(last, silent, "in the end, never asked before (asking must change nothing)")
         self.compare(last, told, "in the end, told with which chances they were tested completely")
 
-    def one_by_one(self, agent: Learner, seen: FloatArray, shown: list[NDArray[np.generic]]) -> None:
+    def one_by_one(self, agent: Agent, seen: FloatArray, shown: list[NDArray[np.generic]]) -> None:
         """Teach one subject after another, asking in between."""
         for n, row in enumerate(seen):
             if n in (1, len(seen) - 1):
@@ -120,7 +120,7 @@ class LearnerCheck(ABC, Generic[L]):
             self.commitment(agent)
             agent.learn(Records(row[None]))
 
-    def in_parts(self, agent: Learner, seen: FloatArray, shown: list[NDArray[np.generic]]) -> None:
+    def in_parts(self, agent: Agent, seen: FloatArray, shown: list[NDArray[np.generic]]) -> None:
         """Teach in parts of random size and in random order, with empty records between."""
         shuffled = seen[self.rng.permutation(len(seen))]
         parts = np.split(shuffled, np.sort(self.rng.integers(0, len(seen) + 1, size=3)))
@@ -130,7 +130,7 @@ class LearnerCheck(ABC, Generic[L]):
             self.compare(shown, agent, f"after {len(seen) - len(parts[-1])} of {len(seen)} subjects of its commitment")
         agent.learn(Records(parts[-1]))
 
-    def with_chances(self, agent: Learner, seen: FloatArray, known: FloatArray) -> None:
+    def with_chances(self, agent: Agent, seen: FloatArray, known: FloatArray) -> None:
         """Teach as a study does: with the chance that the subject's policy gave it, some subjects singly."""
         half = len(seen) // 2
         for n in range(half):
@@ -158,9 +158,9 @@ class LearnerCheck(ABC, Generic[L]):
                     assert self.commitment(agent) == left, "the commitment changed after learning of nobody"
                 self.legal(agent.policy(), unseen[:20])
 
-    def commitment(self, agent: Learner) -> int:
+    def commitment(self, agent: Agent) -> int:
         """Return the commitment after checking it."""
-        assert isinstance(agent, Learner), f"{agent!r} is no Agent; it needs policy(), learn(records) and commitment"
+        assert isinstance(agent, Agent), f"{agent!r} is no Agent; it needs policy(), learn(records) and commitment"
         n = agent.commitment
         assert isinstance(n, int | np.integer), f"the commitment is {n!r}; it must be a whole number"
         assert n >= 1, f"the commitment is {n}; the policy serves one subject or more"
@@ -202,7 +202,7 @@ class LearnerCheck(ABC, Generic[L]):
         coins = [policy.act(self.probes, np.full(len(self.probes), u)) for u in COINS]
         return [*shown, *coins, stopped.states, policy.completion(stopped.states)]
 
-    def compare(self, shown: list[NDArray[np.generic]], agent: Learner, when: str) -> None:
+    def compare(self, shown: list[NDArray[np.generic]], agent: Agent, when: str) -> None:
         """Check that an agent's policy shows the same as another one's."""
         other = self.fingerprint(agent.policy())
         same = len(other) == len(shown) and all(map(_equal, shown, other))

@@ -1,0 +1,1 @@
+"""How long the first call takes, and the second."""
