@@ -1,4 +1,4 @@
-"""A new kind of event is an `EventKind` and a line in the dictionary: it is written, folded, exported and read back."""
+"""A new kind of event is an `EventKind` and a line in the dictionary: then it is written, folded, exported, read."""
 
 from __future__ import annotations
 
