@@ -35,7 +35,7 @@ from proband import problem_files
 from proband.errors import ProblemError, StateError, UnknownNameError
 from proband.prices import Prices
 from proband.rewards import Function, RewardFunction
-from proband.rewards.files import reward_to_dict
+from proband.rewards.base import reward_to_dict
 from proband.texts import check_plain
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Reward, Test, as_states, outcome_rows
 
@@ -212,6 +212,12 @@ class Problem:
             total += np.where(missing, self.costs(known)[:, i], 0.0)
             known[missing, i] = 0
         return total
+
+    def after(self, state: FloatArray, test: int) -> FloatArray:
+        """Return the states after each outcome of a test, shape (k, d)."""
+        states = np.tile(state, (self.tests[test].k, 1))
+        states[:, test] = np.arange(len(states))
+        return states
 
     def peers(self, test: int) -> IntArray:
         """Return the other tests whose being run lowers the price of `test`."""

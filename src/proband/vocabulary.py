@@ -30,16 +30,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import ProblemError, StateError, TableError
 from proband.texts import check_plain
-
-if TYPE_CHECKING:
-    from typing import Self
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -25,8 +25,7 @@ from proband.errors import AgentError
 from proband.instances import bolts, bolts_measured, monitoring_network
 from proband.policies import AtLeaves, Completing, test_everything
 from proband.rewards import Match, Table
-from proband.testing import check_agent
-from proband.testing.measured_agents import check_measured_agent
+from proband.testing import check_agent, check_measured_agent
 from proband.vocabulary import Kind
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "agents.md"

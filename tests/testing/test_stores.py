@@ -301,7 +301,7 @@ def test_a_handle_that_keeps_its_writes_to_itself_is_caught() -> None:
 
 def test_something_else_is_caught() -> None:
     with pytest.raises(AssertionError, match="is no Store"):
-        check_store(dict)  # type: ignore[arg-type]
+        check_store(dict)
 
 
 def test_a_right_store_passes() -> None:

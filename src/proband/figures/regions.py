@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from proband.figures.canvas import FAINT, FILLS, INK, literal, new_figure
-from proband.policies.beliefs import members
+from proband.policies.deciding import members
 from proband.problem import Problem
 from proband.rewards import Projection, Score
 from proband.vocabulary import FloatArray, IntArray

@@ -9,8 +9,6 @@ an easy counterpart.
 from collections.abc import Callable
 
 from proband.distributions import Solvable
-from proband.instances.bolts import bolts
-from proband.instances.easy import easy
 from proband.instances.entropy import (
     entropy_problem,
     monitoring_network,
@@ -19,10 +17,16 @@ from proband.instances.entropy import (
     paper_entropy_example,
     site_positions,
 )
-from proband.instances.gaussian_bounds import proxied, sign_problem, single_measurement
-from proband.instances.gout import gout
 from proband.instances.instance import Instance, packaged_problem, problem_text
-from proband.instances.lower_bounds import many_states, single_test
+from proband.instances.latent import bolts, gout
+from proband.instances.lower_bounds import (
+    easy,
+    many_states,
+    proxied,
+    sign_problem,
+    single_measurement,
+    single_test,
+)
 from proband.instances.measured import bolts_measured, shafts
 from proband.instances.paper import paper_discrete, paper_example
 

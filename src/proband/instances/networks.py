@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from proband.distributions import Gaussian
-from proband.distributions.networks import read_network
-from proband.errors import UnknownNameError
+from proband.distributions import Gaussian, covariance_files
+from proband.errors import DistributionError, TableError, UnknownNameError
+from proband.files import MOST_SITES
 from proband.instances import INSTANCES, Instance
 from proband.problem import Problem
 from proband.rewards import Entropy
-from proband.tables import read_prices
+from proband.tables import read_header, read_prices, read_records
 from proband.vocabulary import Kind, Test
 
 
@@ -23,14 +23,14 @@ def load_network(
     Parameters
     ----------
     source : str
-        The name of an example (network, paper-entropy), or a file that
-        :func:`~proband.distributions.networks.read_network` reads.
+        The name of an example (network, paper-entropy), or a file: a covariance (CSV with names, NPY, NPZ, MAT; sites
+        without names are numbered), or a CSV of measurements.
     costs : str or float, optional
         One price for all sites, or a CSV of prices; by default those of the example, 0 for a file.
     scale : float, optional
         What a nat of entropy is worth; by default what the example says, 1 for a file.
     records : bool, default False
-        Whether the file is a table of measurements.
+        Whether the file is a table of measurements: a row a round, a column a site.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def load_network(
     (24, 3.0)
     """
     if not is_example(source):
-        names, distribution = read_network(source, records=records)
+        names, distribution = _from_records(source) if records else _from_covariance(source)
         reward = Entropy(1.0 if scale is None else scale)
         return Instance(
             source, Problem(_priced(names, 0.0 if costs is None else costs), ["stop"], reward), distribution
@@ -65,3 +65,19 @@ def _priced(names: Sequence[str], costs: str | float) -> Sequence[Test]:
     except ValueError:
         return read_prices(str(costs), names)
     return [Test(name, price, outcomes=None) for name in names]
+
+
+def _from_covariance(path: str) -> tuple[list[str], Gaussian]:
+    mean, matrix, found = covariance_files.read_named(path)
+    names = [f"site {n + 1}" for n in range(len(matrix))] if found is None else found
+    try:
+        return names, Gaussian(mean, matrix)
+    except DistributionError as error:
+        raise DistributionError(f"{path}: {error}") from error
+
+
+def _from_records(path: str) -> tuple[list[str], Gaussian]:
+    names = read_header(path)
+    if len(names) > MOST_SITES:
+        raise TableError(f"{path}: it has {len(names)} sites; at most {MOST_SITES} are read; leave some out")
+    return names, Gaussian.from_records(read_records(path, [Test(name, outcomes=None) for name in names]))

@@ -27,7 +27,7 @@ from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options, serves
 from proband.policies import Episodes
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, outcome_codes
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling
 
 Actions = NDArray[np.uint8 | np.int32]
 
@@ -116,14 +116,8 @@ class DensePlan(DiscretePlan):
     @cached_property
     def _decisions(self) -> tuple[IntArray, IntArray]:
         """The numbers of the states in which subjects of the plan's law end, and the best decisions there."""
-        law, stakes = self.distribution, self.decider.stakes
-        ends, of_row = np.unique(self._walk(law.support)[0], return_inverse=True)
-        if self.problem.reward.pooling is Pooling.SUM:
-            pooled = np.stack([totals(of_row, column, len(ends)) for column in stakes.T])
-            return ends, self.problem.d + pooled.argmax(axis=0)
-        order = np.lexsort((-stakes[:, 0], of_row))
-        likeliest = order[np.unique(of_row[order], return_index=True)[1]]
-        return ends, self.problem.d + outcome_codes(law.support[likeliest], self.problem.tests)
+        ends, of_row = np.unique(self._walk(self.distribution.support)[0], return_inverse=True)
+        return ends, self.decider.best(of_row, len(ends))[0]
 
     def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
         return np.asarray(self.solution.values[self.layout.number(rows)] / mass)

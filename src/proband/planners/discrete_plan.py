@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from proband.distributions import Discrete, totals
 from proband.planners.plans import Explanation, Plan, ranked
 from proband.policies import Decider, Node, Tree, follow
-from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling
 
 
@@ -18,9 +17,6 @@ class DiscretePlan(Plan):
     """A plan for listed outcomes: it can also be compiled into a tree."""
 
     distribution: Discrete
-
-    def __init__(self, problem: Problem, distribution: Discrete) -> None:
-        super().__init__(problem, distribution)
 
     def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
         """Return the values of checked states of positive probability whose context is known.
@@ -90,22 +86,16 @@ class DiscretePlan(Plan):
             actions, values = self.decider.decide(row)
             return Node(int(actions[0]), float(values[0]), why.probability, why.alternatives)
         below = depth if depth is None or reading else depth - 1
-        children = tuple(self._node(child, below) for child in self._after(row, why.action))
+        children = tuple(self._node(child, below) for child in self.problem.after(row, why.action))
         value = float(self.values(row)[0])
         if why.probability > 0:
             mean = sum(child.probability * child.value for child in children) / why.probability
             value = mean - float(self.problem.costs(row)[0, why.action])
         return Node(why.action, value, why.probability, why.alternatives, children)
 
-    def _after(self, row: FloatArray, test: int) -> FloatArray:
-        """Return the states after each outcome of a test, shape (k, d)."""
-        states = np.tile(row, (self.problem.tests[test].k, 1))
-        states[:, test] = np.arange(len(states))
-        return states
-
     def _mean_after(self, row: FloatArray, test: int) -> float:
         """Return the mean, over the outcomes of a test, of the value that follows."""
-        after = self._after(row, test)
+        after = self.problem.after(row, test)
         mass = self.distribution.mass(after)
         return float(mass @ np.where(mass > 0, self.values(after), 0.0) / mass.sum())
 
@@ -117,7 +107,7 @@ class DiscretePlan(Plan):
         outcomes = self.distribution.support[agrees].astype(np.int64)
         p, costs = self.distribution.probabilities[agrees], self.problem.costs(row)[0]
         mass = [totals(outcomes[:, i], p, self.problem.tests[i].k) for i in tests]
-        after, flat = np.vstack([self._after(row, i) for i in tests]), np.concatenate(mass)
+        after, flat = np.vstack([self.problem.after(row, i) for i in tests]), np.concatenate(mass)
         value = np.zeros(len(flat))
         value[flat > 0] = self._values(after[flat > 0], flat[flat > 0])
         parts = np.split(flat * value, np.cumsum([len(m) for m in mass])[:-1])

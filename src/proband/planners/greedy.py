@@ -55,13 +55,9 @@ class _Choosing:
 
     def split(self, place: Place, test: int, price: float) -> list[Place]:
         """Return the places after each outcome that occurs."""
-        shown = self.outcomes[place.rows, test]
-        places = []
-        for outcome in np.unique(shown):
-            state = place.state.copy()
-            state[test] = outcome
-            places.append(Place(place.rows[shown == outcome], state, place.tests + 1, place.paid + price))
-        return places
+        shown, after = self.outcomes[place.rows, test], self.problem.after(place.state, test)
+        paid, tests = place.paid + price, place.tests + 1
+        return [Place(place.rows[shown == outcome], after[outcome], tests, paid) for outcome in np.unique(shown)]
 
     def mass(self, rows: IntArray) -> float:
         return float(self.distribution.probabilities[rows].sum())
@@ -108,14 +104,11 @@ def plan_gain(problem: Problem, distribution: Discrete, options: Options) -> Tre
     def choose(place: Place) -> int | None:
         scores = {test: _gain(rule, kind, place.rows, test) / max(price, TIE) for test, price in rule.allowed(place)}
         best = max(scores, key=lambda test: scores[test], default=None)
-        return best if best is not None and _impure(kind[place.rows]) else None
+        impure = (kind[place.rows] != kind[place.rows[0]]).any()
+        return best if best is not None and impure else None
 
     root = _prune(rule, grow(problem, rule.decider, choose), np.full(problem.d, np.nan))
     return TreePlan(problem, distribution, root, method="gain")
-
-
-def _impure(kinds: IntArray) -> bool:
-    return bool((kinds != kinds[0]).any())
 
 
 def _gain(rule: _Choosing, kind: IntArray, rows: IntArray, test: int) -> float:
@@ -140,9 +133,8 @@ def _prune(rule: _Choosing, node: Node, state: FloatArray) -> Node:
     """Return the tree in which every test pays: a node decides wherever that is at least as good."""
     if not node.children or node.probability <= 0:
         return node
-    below = np.tile(state, (len(node.children), 1))
-    below[:, node.action] = np.arange(len(node.children))
-    children = tuple(_prune(rule, child, row) for child, row in zip(node.children, below, strict=True))
+    below = zip(node.children, rule.problem.after(state, node.action), strict=True)
+    children = tuple(_prune(rule, child, row) for child, row in below)
     test = rule.problem.tests[node.action]
     cost = float(rule.problem.costs(state)[0, node.action])
     value = -cost + sum(child.probability * child.value for child in children) / node.probability

@@ -72,9 +72,7 @@ def _grow(problem: Problem, decider: Decider, choose: Chooser, place: Place) -> 
     cost = float(problem.costs(place.state)[0, test])
     ran = 0 if context else 1
     children = []
-    for outcome in range(problem.tests[test].k):
-        state = place.state.copy()
-        state[test] = outcome
+    for outcome, state in enumerate(problem.after(place.state, test)):
         rows = place.rows[decider.distribution.support[place.rows, test] == outcome]
         children.append(_grow(problem, decider, choose, Place(rows, state, place.tests + ran, place.paid + cost)))
     value = -cost + sum(child.probability * child.value for child in children) / mass

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from proband.distributions import Distribution
 from proband.errors import PolicyError
-from proband.policies.deciding_measured import StopDecider, decider_for
+from proband.policies.deciding import StopDecider, decider_for
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, outcome_codes
 
@@ -45,10 +45,9 @@ class FixedSet:
                     f"test {problem.tests[i].name!r} cannot be run (known on arrival, or unavailable); a fixed set "
                     "holds tests that can; drop it"
                 )
-        stops = problem.kind is Kind.SETS
-        if distribution is None and not stops and {*self.order, *problem.context.tolist()} != set(range(problem.d)):
-            seen = {*self.order, *problem.context.tolist()}
-            left_out = [test.name for i, test in enumerate(problem.tests) if i not in seen]
+        stops, seen = problem.kind is Kind.SETS, {*self.order, *problem.context.tolist()}
+        left_out = [test.name for i, test in enumerate(problem.tests) if i not in seen]
+        if distribution is None and not stops and left_out:
             raise PolicyError(
                 f"the tests {left_out} stay unknown; deciding without them needs a law; give a distribution"
             )

@@ -51,12 +51,9 @@ class _Branch:
     def below(self, tree: Tree, number: int | None) -> list[_Branch]:
         if not self.node.children:
             return []
-        branches, test = [], self.node.action
-        for b, (outcome, child) in enumerate(zip(tree.problem.tests[test].names, self.node.children, strict=True)):
-            state = self.state.copy()
-            state[test] = b
-            branches.append(_Branch(child, state, number, outcome))
-        return branches
+        names = tree.problem.tests[self.node.action].names
+        below = zip(self.node.children, tree.problem.after(self.state, self.node.action), names, strict=True)
+        return [_Branch(child, state, number, outcome) for child, state, outcome in below]
 
 
 def _walk(tree: Tree) -> Iterator[tuple[int, _Branch]]:

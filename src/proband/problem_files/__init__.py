@@ -15,7 +15,7 @@ from proband.checking import NUMBER, FieldTypes, check_fields, check_names, mist
 from proband.errors import ProblemError, ProblemFileError, shown
 from proband.files import LARGEST_PROBLEM_FILE, read_text, size
 from proband.problem_files.toml import parsed, toml
-from proband.rewards.files import default_decisions, read_reward
+from proband.rewards.base import default_decisions, read_reward
 from proband.texts import check_plain
 from proband.vocabulary import DEFAULT_OUTCOMES, Test
 

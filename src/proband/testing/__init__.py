@@ -15,14 +15,20 @@ from typing import TYPE_CHECKING
 from proband.lazy import attributes
 
 if TYPE_CHECKING:
-    from proband.testing.agents import check_agent
+    from proband.testing.agents import check_agent, check_measured_agent
     from proband.testing.brute_force import BruteForce, exhaustive_value, perfect_information
     from proband.testing.distributions import check_distribution
-    from proband.testing.measured_agents import check_measured_agent
     from proband.testing.planners import check_planner
     from proband.testing.policies import check_policy
-    from proband.testing.random_instances import REWARDS, random_distribution, random_problem, random_states
-    from proband.testing.random_measured import random_gaussian, random_measured_problem, random_measured_states
+    from proband.testing.random_instances import (
+        REWARDS,
+        random_distribution,
+        random_gaussian,
+        random_measured_problem,
+        random_measured_states,
+        random_problem,
+        random_states,
+    )
     from proband.testing.stores import check_store
 else:
     __getattr__, __dir__ = attributes(__name__)

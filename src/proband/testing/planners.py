@@ -12,7 +12,7 @@ from proband.planners import DiscretePlan, evaluate
 from proband.problem import Problem
 from proband.testing.brute_force import BruteForce, exhaustive_value
 from proband.testing.policies import check_policy
-from proband.testing.random_instances import random_distribution, random_problem, random_states
+from proband.testing.random_instances import instance_text, random_distribution, random_problem, random_states
 from proband.vocabulary import FloatArray
 
 Planner = Callable[[Problem, Discrete], DiscretePlan]
@@ -63,7 +63,7 @@ def check_planner(
         try:
             check_plan(planner(problem, distribution), rng, exact=exact, tolerance=tolerance)
         except AssertionError as error:
-            raise AssertionError(f"instance {n}: {error}\n{_instance(problem, distribution)}") from error
+            raise AssertionError(f"instance {n}: {error}\n{instance_text(problem, distribution)}") from error
 
 
 def check_plan(plan: DiscretePlan, rng: np.random.Generator, *, exact: bool = True, tolerance: float = 1e-12) -> None:
@@ -129,7 +129,3 @@ def _check_unseen(plan: DiscretePlan, rng: np.random.Generator) -> None:
     rows = plan.problem.states(random_states(rng, plan.problem, 30))
     values = plan.values(rows[plan.distribution.mass(rows) <= 0])
     assert np.isfinite(values).all(), f"a state of probability zero has the value {values}"
-
-
-def _instance(problem: Problem, distribution: Discrete) -> str:
-    return f"{problem}\nsupport {distribution.support.tolist()}\nprobabilities {distribution.probabilities.tolist()}"

@@ -22,6 +22,7 @@ def check_policy(
     rng: np.random.Generator | None = None,
     *,
     rows: ArrayLike | None = None,
+    states: ArrayLike | None = None,
 ) -> None:
     """Raise AssertionError unless a policy keeps its contract on a problem.
 
@@ -35,7 +36,9 @@ def check_policy(
     rng : numpy.random.Generator, optional
         Draws the states to try; by default a fixed one.
     rows : array_like of shape (n, d), optional
-        Complete outcome vectors of subjects to follow; by default random ones.
+        Complete outcome vectors of subjects to follow; by default random ones. Measured problems need them.
+    states : array_like of shape (n, d), optional
+        States to try beside those of the subjects; by default random ones, of listed outcomes.
 
     Examples
     --------
@@ -46,18 +49,18 @@ def check_policy(
     >>> check_policy(problem, test_everything(problem))
     """
     assert isinstance(policy, Policy), f"{policy!r} is no Policy; it needs act(states, coins=None)"
-    check_coins_taken(policy)
+    _check_coins_taken(policy)
     rng = np.random.default_rng(0) if rng is None else rng
     subjects = _subjects(problem, rng, rows)
-    states = _states(problem, rng, subjects)
-    actions = _check_shapes(problem, policy, states)
-    _check_legal(problem, states, actions)
-    _check_pure(policy, rng, states, actions)
-    _check_blind(problem, policy, rng, states, actions)
+    tried = _states(problem, rng, subjects, states)
+    actions = _check_shapes(problem, policy, tried)
+    _check_legal(problem, tried, actions)
+    _check_pure(policy, rng, tried, actions)
+    _check_blind(problem, policy, rng, tried, actions)
     _check_ends(problem, policy, subjects)
 
 
-def check_coins_taken(policy: Policy) -> None:
+def _check_coins_taken(policy: Policy) -> None:
     """Raise AssertionError unless a policy can be handed coins: nobody knows beforehand which policies look at them."""
     try:
         inspect.signature(policy.act).bind(None, None)
@@ -74,12 +77,14 @@ def _subjects(problem: Problem, rng: np.random.Generator, rows: ArrayLike | None
     return subjects
 
 
-def _states(problem: Problem, rng: np.random.Generator, subjects: FloatArray) -> FloatArray:
-    """Return states to try: nothing known, everything known, parts of the subjects, and random ones."""
+def _states(problem: Problem, rng: np.random.Generator, subjects: FloatArray, given: ArrayLike | None) -> FloatArray:
+    """Return states to try: nothing known, everything known, parts of the subjects, and random or given ones."""
     parts = subjects.copy()
     parts[rng.random(parts.shape) < 0.5] = np.nan
     nothing = np.full((1, problem.d), np.nan)
-    states = np.vstack([nothing, subjects[:STATES], parts[:STATES], random_states(rng, problem, STATES)])
+    others = [] if problem.measured else [random_states(rng, problem, STATES)]
+    others = others if given is None else [np.array(given, dtype=np.float64, ndmin=2)]
+    states = np.vstack([nothing, subjects[:STATES], parts[:STATES], *others])
     states[:, [not test.available for test in problem.tests]] = np.nan
     return states
 
@@ -134,7 +139,8 @@ def _check_blind(
     """What an unavailable test shows is never known in operation."""
     hidden = [not test.available for test in problem.tests]
     leaked = states.copy()
-    leaked[:, hidden] = rng.integers(0, problem.k, size=states.shape)[:, hidden]
+    shown = rng.normal(size=states.shape) if problem.measured else rng.integers(0, problem.k, size=states.shape)
+    leaked[:, hidden] = shown[:, hidden]
     assert np.array_equal(policy.act(leaked, NEVER), actions), "an action depends on what an unavailable test shows"
 
 

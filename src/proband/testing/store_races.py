@@ -11,12 +11,12 @@ import threading
 import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from proband.errors import ConflictError
 
-if TYPE_CHECKING:
-    from proband.testing.stores import LogStore
+LogStore = Any
+"""What is checked, as :class:`proband.studies.stores.Store` describes it, above this kit."""
 
 SECONDS = 30.0
 """After which something that should come is taken for stuck."""

@@ -6,13 +6,21 @@ The kit stands below the stores: it knows what a store does and not which ones t
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from proband.errors import ConflictError, ProbandError, StudyError, StudyExistsError, UnknownStudyError
-from proband.testing.store_races import Line, check_exclusion, check_queue, check_race, check_release, make_line
+from proband.testing.store_races import (
+    Line,
+    LogStore,
+    check_exclusion,
+    check_queue,
+    check_race,
+    check_release,
+    make_line,
+)
 
 ODD_NAMES = (
     "bolts",
@@ -31,56 +39,7 @@ ODD_NAMES = (
 )
 BODIES = ("", "{}", '{"note":"grüße, 螺栓 🔩 \\u0000 \\" \u2028 \x7f"}', '{"big":"' + "é🔩x" * 250_000 + '"}')
 
-
-@runtime_checkable
-class LogStore(Protocol):
-    """What is checked, as :class:`proband.studies.stores.Store` describes it."""
-
-    @property
-    def url(self) -> str:
-        """How the store is opened again."""
-        ...
-
-    def create(self, study: str, first: Any, rest: Iterable[Any] = ()) -> None:
-        """Begin a log with its first entry, or with more of them."""
-        ...
-
-    def studies(self) -> list[str]:
-        """Return the names of all studies, sorted."""
-        ...
-
-    def length(self, study: str) -> int:
-        """Return the number of entries of a study."""
-        ...
-
-    def read(self, study: str, after: int = 0, limit: int | None = None) -> Sequence[Any]:
-        """Return the entries after a number, at most `limit` of them."""
-        ...
-
-    def find(self, study: str, key: str) -> Any:
-        """Return the entry with an idempotency key, or None."""
-        ...
-
-    def append(self, study: str, entries: Sequence[Any], expected: int) -> None:
-        """Add entries, all or none, if the log has `expected` entries."""
-        ...
-
-    def exclusive(self, study: str) -> AbstractContextManager[None]:
-        """Hold off other writers of the study."""
-        ...
-
-    def cached(self, study: str, name: str) -> bytes | None:
-        """Return what was kept under a name, or None."""
-        ...
-
-    def keep(self, study: str, name: str, content: bytes) -> None:
-        """Keep a cache beside the log."""
-        ...
-
-    def close(self) -> None:
-        """Release files and connections."""
-        ...
-
+METHODS = ("url", "create", "studies", "length", "read", "find", "append", "exclusive", "cached", "keep", "close")
 
 MakeStore = Callable[[], LogStore]
 
@@ -140,7 +99,8 @@ class _Check:
     def open(self) -> LogStore:
         """Open the store once more."""
         store = self.make()
-        assert isinstance(store, LogStore), f"{store!r} is no Store; it needs the methods of LogStore"
+        missing = [name for name in METHODS if not hasattr(store, name)]
+        assert not missing, f"{store!r} is no Store; it lacks {', '.join(missing)}"
         self.opened.append(store)
         return store
 

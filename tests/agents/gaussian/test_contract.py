@@ -10,9 +10,8 @@ from proband.agents import FOREVER, Clairvoyant, Doubling, Greedy, LeafCompletio
 from proband.agents.gaussian import GaussianExploreThenCommit
 from proband.estimators.gaussian.likelihood import GaussianLikelihood
 from proband.policies import Completing, DecideNow, test_everything
-from proband.testing.agent_checks import counted
-from proband.testing.measured_agents import check_measured_agent
-from proband.testing.random_measured import random_gaussian, random_measured_problem, random_measured_states
+from proband.testing import check_measured_agent, random_gaussian, random_measured_problem, random_measured_states
+from proband.testing.agents import counted
 
 AGENTS = {
     "explore-then-commit": lambda problem, law, horizon: GaussianExploreThenCommit(problem, horizon=horizon),
