@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -197,10 +197,7 @@ def _binned(test: Test, cuts: FloatArray) -> Test:
     unit = f" {test.unit}" if test.unit else ""
     between = [f"{a} to {b}{unit}" for a, b in itertools.pairwise(numbers)]
     names = [f"below {numbers[0]}{unit}", *between, f"{numbers[-1]}{unit} or more"] if numbers else ["any"]
-    return Test(
-        test.name, test.cost, outcomes=names, group=test.group, group_cost=test.group_cost,
-        on_arrival=test.on_arrival, available=test.available,
-    )  # fmt: skip
+    return replace(test, outcomes=names, unit="")
 
 
 def _utilities(

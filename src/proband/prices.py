@@ -173,6 +173,4 @@ class Prices:
 
 def as_bits(flags: Flags) -> IntArray:
     """Return sets of up to 62 tests, given as flags (n, m), as the bits of numbers, shape (n,)."""
-    return np.asarray(
-        (flags * (np.int64(1) << np.arange(flags.shape[-1], dtype=np.int64))).sum(axis=-1, dtype=np.int64)
-    )
+    return np.asarray(flags @ (np.int64(1) << np.arange(flags.shape[-1], dtype=np.int64)), dtype=np.int64)

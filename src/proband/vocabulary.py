@@ -302,19 +302,7 @@ def as_states(states: ArrayLike, tests: Sequence[Test]) -> FloatArray:
     >>> as_states([float("nan"), 1], [Test("length"), Test("weight")])
     array([[nan,  1.]])
     """
-    d = len(tests)
-    try:
-        rows = np.atleast_2d(np.asarray(states, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise StateError(
-            f"states are no array of numbers ({error}); a state has one outcome number for each of the {d} tests, NaN "
-            "where it was not run; translate names with problem.state"
-        ) from error
-    if rows.ndim != 2 or rows.shape[1] != d:
-        raise StateError(
-            f"states have shape {np.shape(states)}; a state has one entry for each of the {d} tests; "
-            f"give an array of shape (n, {d}), NaN where a test was not run"
-        )
+    rows = as_rows(states, len(tests))
     k = np.array([0 if test.measured else test.k for test in tests], dtype=np.float64)
     wrong = ~np.isnan(rows) & np.where(k > 0, (rows < 0) | (rows >= k) | (rows != np.floor(rows)), np.isinf(rows))
     if wrong.any():
@@ -327,6 +315,23 @@ def as_states(states: ArrayLike, tests: Sequence[Test]) -> FloatArray:
         raise StateError(
             f"state {row}: test {tests[i].name!r} has the value {rows[row, i]:g}; outcomes are numbered "
             f"0 to {tests[i].k - 1}, NaN when not known; give one of these"
+        )
+    return rows
+
+
+def as_rows(states: ArrayLike, d: int) -> FloatArray:
+    """Return `states` as an (n, d) array of numbers, whatever these are."""
+    try:
+        rows = np.atleast_2d(np.asarray(states, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise StateError(
+            f"states are no array of numbers ({error}); a state has one outcome number for each of the {d} tests, NaN "
+            "where it was not run; translate names with problem.state"
+        ) from error
+    if rows.ndim != 2 or rows.shape[1] != d:
+        raise StateError(
+            f"states have shape {np.shape(states)}; a state has one entry for each of the {d} tests; "
+            f"give an array of shape (n, {d}), NaN where a test was not run"
         )
     return rows
 

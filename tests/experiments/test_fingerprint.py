@@ -24,7 +24,7 @@ def test_it_changes_with_what_results_depend_on_and_with_nothing_else(tmp_path: 
         "agents/doubling.py",
         "instances/problems/bolts.toml",
         "planners/gpu_kernel.cu",
-        "problem_files/toml.py",
+        "problem_files.py",
     ):
         with (copy / part).open("a") as file:
             file.write("\n")

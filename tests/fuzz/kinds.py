@@ -25,7 +25,7 @@ from proband.instances.networks import load_network
 from proband.planners.files import load_policy
 from proband.policies import Tree
 from proband.policies.rendering import text
-from proband.problem_files.toml import toml
+from proband.problem_files import toml
 from proband.studies.exchange.spreadsheets import read_past
 from proband.tables import read_records
 

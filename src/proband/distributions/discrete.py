@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from proband import tables
 from proband.errors import DistributionError, StateError, TooLargeError
 from proband.problem import Problem
-from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Records
+from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Records, as_rows
 
 TOLERANCE = 1e-9
 """How far from one given probabilities may sum."""
@@ -186,7 +186,7 @@ class Discrete:
 
     def agrees(self, state: ArrayLike) -> NDArray[np.bool_]:
         """Return which support rows agree with the known entries of a state, shape (len(self),)."""
-        rows = self._states(state)
+        rows = as_rows(state, self.d)
         if len(rows) != 1:
             raise StateError(f"{len(rows)} states are given; agreement is asked of one state; give one row")
         row = rows[0]
@@ -195,7 +195,7 @@ class Discrete:
 
     def mass(self, states: ArrayLike) -> FloatArray:
         """Return the probability that x agrees with each state, shape (n,)."""
-        rows = self._states(states)
+        rows = as_rows(states, self.d)
         outside = self._largest + 1
         no_outcome = ~np.isnan(rows) & ~((rows >= 0) & (rows < outside) & (rows == np.floor(rows)))
         rows = np.where(no_outcome, outside, rows)
@@ -203,15 +203,6 @@ class Discrete:
         for here, cell, row_cell, n_cells in self.cells(rows):
             mass[here] = totals(row_cell, self.probabilities, n_cells)[cell]
         return mass
-
-    def _states(self, states: ArrayLike) -> FloatArray:
-        rows = np.array(states, dtype=np.float64, ndmin=2)
-        if rows.ndim != 2 or rows.shape[1] != self.d:
-            raise StateError(
-                f"states have shape {np.shape(states)}; a state has one entry for each of the {self.d} tests; "
-                f"give an array of shape (n, {self.d}), NaN where a test was not run"
-            )
-        return rows
 
     def cells(self, states: FloatArray) -> Iterator[tuple[IntArray, IntArray, IntArray, int]]:
         """Group states by which tests they know; in each group match states and support rows.

@@ -231,19 +231,15 @@ def _checked_covariance(matrix: FloatArray) -> FloatArray:
             "be symmetric; correct it"
         )
     matrix = (matrix + matrix.T) / 2
-    smallest = _smallest_eigenvalue(matrix)
+    try:
+        smallest = float(np.linalg.eigvalsh(matrix)[0])
+    except np.linalg.LinAlgError as error:
+        raise DistributionError(
+            f"the eigenvalues of the covariance cannot be worked out ({error}); bring its tests to similar units"
+        ) from error
     if smallest < -ASYMMETRIC * max(float(np.diagonal(matrix).max()), 0.0) or (np.diagonal(matrix) < 0).any():
         raise DistributionError(
             f"the covariance has the eigenvalue {smallest:g}; it must be positive semi-definite; estimate it from "
             "whole rows (not pair by pair), or add to its diagonal"
         )
     return matrix
-
-
-def _smallest_eigenvalue(matrix: FloatArray) -> float:
-    try:
-        return float(np.linalg.eigvalsh(matrix)[0])
-    except np.linalg.LinAlgError as error:
-        raise DistributionError(
-            f"the eigenvalues of the covariance cannot be worked out ({error}); bring its tests to similar units"
-        ) from error

@@ -19,14 +19,7 @@ from proband.instances.entropy import (
 )
 from proband.instances.instance import Instance, packaged_problem, problem_text
 from proband.instances.latent import bolts, gout
-from proband.instances.lower_bounds import (
-    easy,
-    many_states,
-    proxied,
-    sign_problem,
-    single_measurement,
-    single_test,
-)
+from proband.instances.lower_bounds import easy, many_states, proxied, sign_problem, single_measurement, single_test
 from proband.instances.measured import bolts_measured, shafts
 from proband.instances.paper import paper_discrete, paper_example
 

@@ -169,15 +169,9 @@ def plan_dense(problem: Problem, distribution: Discrete, options: Options) -> De
 
 
 def solve_many(layout: Layout, support: FloatArray, weights: FloatArray, payoff: FloatArray) -> list[Solution]:
-    """Solve one problem under many laws on one support, such as posterior draws, on all cores.
+    """Solve one problem under many laws on one support (n, d), such as posterior draws, on all cores.
 
-    Parameters
-    ----------
-    layout : Layout
-    support : FloatArray of shape (n, d)
-    weights : FloatArray of shape (laws, n)
-        They need not sum to one: values are then scaled alike.
-    payoff : FloatArray of shape (n, columns)
+    The weights (laws, n) need not sum to one: values are then scaled alike. The payoff has shape (n, columns).
     """
     codes = complete_codes(layout, support)
     if layout.n_states >= ONE_CALL:

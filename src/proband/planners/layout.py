@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from proband.prices import as_bits
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray
+from proband.vocabulary import FloatArray, IntArray, outcome_codes
 
 MOST_TESTS = 30
 """With more tests that can be run even the table of sets would not fit."""
@@ -134,10 +134,7 @@ class Layout:
 
     def context_number(self, states: FloatArray) -> IntArray:
         """Return the numbers of what is known on arrival, shape (n,)."""
-        code = np.zeros(len(states), dtype=np.int64)
-        for i in self.context:
-            code = code * self.problem.k[i] + states[:, i].astype(np.int64)
-        return code
+        return outcome_codes(states[:, self.context], [self.problem.tests[i] for i in self.context])
 
     def done(self, sets: IntArray) -> NDArray[np.bool_]:
         """Return which tests of the problem are known in states with the given sets of tests done, shape (n, d)."""

@@ -135,16 +135,12 @@ class AtLeaves:
         self.leaves = leaves
         self.probabilities = probabilities
         keys = _keys(leaves)
-        self._order = np.argsort(keys)
-        self._sorted = keys[self._order]
+        order = np.argsort(keys)
+        self._keys, self._chances = keys[order], probabilities[order]
 
     def __call__(self, states: ArrayLike) -> FloatArray:
         """Return the probability of completing in each state, shape (n,)."""
-        keys = _keys(np.atleast_2d(np.asarray(states, dtype=np.float64)))
-        if not len(self._sorted):
-            return np.zeros(len(keys))
-        place = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
-        return np.where(self._sorted[place] == keys, self.probabilities[self._order[place]], 0.0)
+        return _found(self._keys, self._chances, _keys(np.atleast_2d(np.asarray(states, dtype=np.float64))), 0.0)
 
 
 class ByTests:
@@ -179,11 +175,7 @@ class ByTests:
     def __call__(self, states: ArrayLike) -> FloatArray:
         """Return the probability of completing in each state, shape (n,)."""
         rows = self.problem.states(states)
-        masks = masks_of(rows)
-        chances = np.full(len(masks), self.otherwise)
-        if len(self.masks):
-            place = np.minimum(np.searchsorted(self.masks, masks), len(self.masks) - 1)
-            chances = np.where(self.masks[place] == masks, self.probabilities[place], chances)
+        chances = _found(self.masks, self.probabilities, masks_of(rows), self.otherwise)
         left = np.isnan(rows[:, self.problem.operable]).any(axis=1)
         return np.where(left, chances, 0.0)
 
@@ -243,6 +235,14 @@ def _checked_coins(coins: ArrayLike | None, n: int) -> FloatArray:
             "[0, 1) for each, or one for all; correct them"
         )
     return np.broadcast_to(tosses, n)
+
+
+def _found(known: IntArray, chances: FloatArray, keys: IntArray, otherwise: float) -> FloatArray:
+    """Return the chance of each key that is among the known ones, which are sorted."""
+    if not len(known):
+        return np.full(len(keys), otherwise)
+    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[place] == keys, chances[place], otherwise)
 
 
 def _keys(states: FloatArray) -> IntArray:

@@ -124,13 +124,7 @@ class Decider:
 
 
 class Beliefs:
-    """What is believed of z in each state.
-
-    Parameters
-    ----------
-    problem : Problem
-        With a :class:`~proband.rewards.Projection` reward.
-    distribution : Gaussian
+    """What is believed of the scores z of a projection reward in each state.
 
     Examples
     --------

@@ -3,26 +3,32 @@
 Each node holds an action; a test has one child for every outcome. Acting walks down from the root: the first test
 on the way that a state does not know is run, and the decision of the leaf is taken. Outcomes that are known but
 not asked for on the way are ignored.
+
+On disk policies of every kind are strict JSON in UTF-8.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.errors import PolicyError, StateError, shown
-from proband.policies.files import check_format, read_policy, write_policy
+from proband.errors import PolicyError, ProbandError, StateError, shown
+from proband.files import read_json
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
 
 FORMAT = "proband policy"
 SCHEMA = 1
+
+Built = TypeVar("Built")
 
 
 @dataclass(frozen=True)
@@ -174,6 +180,38 @@ class Tree:
                 name: self._node_to_dict(child) for name, child in zip(outcomes, node.children, strict=True)
             }
         return content
+
+
+def write_policy(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+    """Write the structure of a policy file."""
+    try:
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:
+        raise PolicyError(
+            f"a number of the policy is not finite ({error}), and JSON has finite ones alone; give rewards and costs "
+            "in larger units"
+        ) from error
+    Path(path).write_bytes(text + b"\n")
+
+
+def read_policy(path: str | os.PathLike[str], build: Callable[[Mapping[str, Any]], Built]) -> Built:
+    """Return what is built from the structure of a policy file, or say why it is none."""
+    content = read_json(path, PolicyError)
+    try:
+        with np.errstate(divide="raise", over="raise", invalid="raise"):  # numbers that no plan was made with
+            return build(content)
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
+        detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
+        raise PolicyError(f"{path}: it is no policy ({detail}); give a file that proband wrote") from error
+
+
+def check_format(content: Mapping[str, Any], name: str, schema: int) -> None:
+    """Raise unless the structure says that it is of this format."""
+    if content.get("format") != name or content.get("schema") != schema:
+        raise PolicyError(
+            f"format is {content.get('format')!r}, schema {content.get('schema')!r}; this version reads "
+            f"{name!r}, schema {schema}; write the policy again"
+        )
 
 
 def _action_to_dict(problem: Problem, action: int) -> dict[str, Any]:

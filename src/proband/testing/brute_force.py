@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cache, partial
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class BruteForce:
     def __init__(self, problem: Problem, distribution: Discrete) -> None:
         self.problem = problem
         self.law: Posterior = _as_posterior(distribution)
-        self._rewards: dict[tuple[Outcomes, int], float] = {}
+        self._reward = cache(partial(reward, problem))
         self._known: dict[State, dict[int, float]] = {}
 
     def value(self, state: Sequence[float | None] | None = None) -> float:
@@ -121,11 +122,6 @@ class BruteForce:
         return {
             d + y: math.fsum(p * self._reward(x, y) for x, p in posterior) for y in range(len(self.problem.decisions))
         }
-
-    def _reward(self, x: Outcomes, y: int) -> float:
-        if (x, y) not in self._rewards:
-            self._rewards[x, y] = reward(self.problem, x, y)
-        return self._rewards[x, y]
 
 
 def reward(problem: Problem, x: Outcomes, y: int) -> float:

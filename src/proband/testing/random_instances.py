@@ -75,8 +75,7 @@ def random_distribution(rng: np.random.Generator, problem: Problem, *, max_suppo
     n = limit if rng.random() < 0.4 else int(rng.integers(1, limit + 1))
     rows = rng.integers(0, problem.k, size=(n, problem.d))
     if n == problem.size:
-        grid = np.meshgrid(*(np.arange(k) for k in problem.k), indexing="ij")
-        rows = np.stack([axis.reshape(-1) for axis in grid], axis=-1)
+        rows = np.indices(problem.k.tolist()).reshape(problem.d, -1).T
     weights = rng.exponential(size=n) ** rng.choice([1.0, 4.0])
     if rng.random() < 0.3:
         weights = np.ones(n)

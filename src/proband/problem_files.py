@@ -6,20 +6,21 @@ documents the schema; the same structure, as a dictionary, goes into policy file
 
 from __future__ import annotations
 
+import json
+import math
 import os
+import re
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from proband.checking import NUMBER, FieldTypes, check_fields, check_names, mistake
 from proband.errors import ProblemError, ProblemFileError, shown
-from proband.files import LARGEST_PROBLEM_FILE, read_text, size
-from proband.problem_files.toml import parsed, toml
+from proband.files import LARGEST_PROBLEM_FILE, MOST_DOTS, check_nesting, read_text, size
 from proband.rewards.base import default_decisions, read_reward
 from proband.texts import check_plain
 from proband.vocabulary import DEFAULT_OUTCOMES, Test
-
-__all__ = ["SCHEMA", "arguments", "read", "test_from_dict", "test_to_dict", "write"]
 
 SCHEMA = 1
 
@@ -35,13 +36,15 @@ _TEST_FIELDS: FieldTypes = {
     "on_arrival": bool,
     "available": bool,
 }
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_DOTTED = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_DOTS + 1}}}")
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the structure of a problem file."""
     text = read_text(path, ProblemFileError, most=LARGEST_PROBLEM_FILE)
     try:
-        return parsed(text)
+        return _parsed(text)
     except (ValueError, RecursionError) as error:  # the parser's own error, huge numbers, deep nesting
         raise ProblemFileError(f"{path}: it is not valid TOML ({error}); correct that place") from error
 
@@ -125,3 +128,57 @@ def _read_test(source: str, n: int, entry: Any) -> Test:
         return test_from_dict(entry)
     except ProblemError as error:
         raise mistake(source, key, str(error)) from error
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Return the content of a TOML text; raise ValueError or RecursionError if it is none, or goes too deep.
+
+    The parser keeps every beginning of a dotted key, so that one of 200 kB would take all memory: dots are counted
+    before.
+    """
+    dotted = _DOTTED.search(text)
+    if dotted:
+        line = text.count("\n", 0, dotted.start()) + 1
+        raise ValueError(f"line {line} has a name with more than {MOST_DOTS} dots, the most that is read")
+    content = tomllib.loads(text)
+    check_nesting(content)
+    return content
+
+
+def toml(content: Mapping[str, Any]) -> str:
+    """Return a problem file's content as TOML; lists of tables become [[tests]], [[reward.pieces]] ..."""
+    lines = _table("", content)
+    return "\n".join(lines) + "\n"
+
+
+def _table(name: str, content: Mapping[str, Any]) -> list[str]:
+    tables = {key: value for key, value in content.items() if isinstance(value, Mapping) and not name}
+    lists = {key: value for key, value in content.items() if _holds_tables(value)}
+    lines = [f"{key} = {_toml_value(value)}" for key, value in content.items() if key not in {*tables, *lists}]
+    prefix = f"{name}." if name else ""
+    for key, rows in lists.items():
+        for row in rows:
+            lines += ["", f"[[{prefix}{key}]]", *(f"{field} = {_toml_value(value)}" for field, value in row.items())]
+    for key, table in tables.items():
+        lines += ["", f"[{prefix}{key}]", *_table(prefix + key, table)]
+    return lines
+
+
+def _holds_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
+
+
+def _toml_value(value: Any) -> str:
+    """Return one value in TOML."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml_value(key)} = {_toml_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_toml_value, _limits(value))) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return "true" if value is True else "false" if value is False else repr(value)
+
+
+def _limits(values: list[Any]) -> list[Any]:
+    """Return a list with infinities for None, which TOML has not: only the limits [low, high] of a piece hold it."""
+    return [(math.inf if n else -math.inf) if value is None else value for n, value in enumerate(values)]
