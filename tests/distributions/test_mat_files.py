@@ -12,7 +12,7 @@ from scipy.io import loadmat, savemat
 from tests.processes import in_child
 
 from proband.distributions import covariance_files
-from proband.distributions.mat_files import read_mat
+from proband.distributions.array_files import read_mat
 from proband.errors import DistributionError
 from proband.files import LARGEST_ARRAYS, MOST_ARRAYS
 

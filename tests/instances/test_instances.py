@@ -9,7 +9,7 @@ import pytest
 from proband import Gaussian, Problem, evaluate, plan
 from proband.errors import DistributionError, ProblemError
 from proband.instances import INSTANCES, PACKAGED, Instance, bolts, gout, packaged_problem, paper_discrete, problem_text
-from proband.instances.latent import latent_class_law
+from proband.instances.examples import latent_class_law
 from proband.instances.paper import SHAPE
 from proband.policies import DecideNow, test_everything
 from proband.rewards import Match, Table

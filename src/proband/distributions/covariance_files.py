@@ -15,8 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proband.distributions.array_files import Arrays, read_npy, read_npz
-from proband.distributions.mat_files import read_mat
+from proband.distributions.array_files import Arrays, read_mat, read_npy, read_npz
 from proband.errors import DistributionError
 from proband.files import MOST_SITES, read_bytes, read_text
 from proband.texts import cell_of, text_of

@@ -9,19 +9,19 @@ an easy counterpart.
 from collections.abc import Callable
 
 from proband.distributions import Solvable
-from proband.instances.entropy import (
+from proband.instances.examples import bolts, bolts_measured, gout, shafts
+from proband.instances.instance import Instance, packaged_problem, problem_text
+from proband.instances.lower_bounds import easy, many_states, proxied, sign_problem, single_measurement, single_test
+from proband.instances.paper import (
     entropy_problem,
     monitoring_network,
     near_ties,
+    paper_discrete,
     paper_entropy,
     paper_entropy_example,
+    paper_example,
     site_positions,
 )
-from proband.instances.instance import Instance, packaged_problem, problem_text
-from proband.instances.latent import bolts, gout
-from proband.instances.lower_bounds import easy, many_states, proxied, sign_problem, single_measurement, single_test
-from proband.instances.measured import bolts_measured, shafts
-from proband.instances.paper import paper_discrete, paper_example
 
 INSTANCES: dict[str, Callable[[], Instance[Solvable]]] = {
     "bolts": bolts,

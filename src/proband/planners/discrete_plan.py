@@ -1,7 +1,14 @@
-"""Plans under a discrete law: values of states, explanations and decision trees, all from the support."""
+"""Plans under a discrete law: values of states, explanations and decision trees, all from the support.
+
+The sparse and the greedy planners return trees. A tree grows on sets of support rows, never on the product space: a
+node stands for the rows that agree with what was seen. Outcomes that no row shows end in the decision for the most
+similar rows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +17,7 @@ from numpy.typing import ArrayLike
 from proband.distributions import Discrete, totals
 from proband.planners.plans import Explanation, Plan, ranked
 from proband.policies import Decider, Node, Tree, follow
+from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling
 
 
@@ -24,13 +32,13 @@ class DiscretePlan(Plan):
         By following the plan from each state with every outcome vector that agrees with it; planners that have a
         table of values read it instead.
         """
-        return np.array([self._followed_value(row) for row in rows])
-
-    def _followed_value(self, row: FloatArray) -> float:
-        agrees = self.distribution.agrees(row)
-        support, p = self.distribution.support[agrees], self.distribution.probabilities[agrees]
-        episodes = follow(self.problem, self, support, start=row)
-        return float(p @ (self.problem.realised(support, episodes.actions) - episodes.costs) / p.sum())
+        values = np.empty(len(rows))
+        for n, row in enumerate(rows):
+            agrees = self.distribution.agrees(row)
+            support, p = self.distribution.support[agrees], self.distribution.probabilities[agrees]
+            episodes = follow(self.problem, self, support, start=row)
+            values[n] = p @ (self.problem.realised(support, episodes.actions) - episodes.costs) / p.sum()
+        return values
 
     @cached_property
     def decider(self) -> Decider:
@@ -118,3 +126,63 @@ class DiscretePlan(Plan):
             actions, values = self.decider.decide(row)
             return {int(actions[0]): float(values[0])}
         return {self.problem.d + y: float(value) for y, value in enumerate(self.decider.values_of(row))}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node to be: the rows that come here, what is known, and what was paid on the way."""
+
+    rows: IntArray
+    state: FloatArray
+    tests: int
+    paid: float
+
+
+Chooser = Callable[[Place], int | None]
+"""Returns the test to run in a place, or None to decide."""
+
+
+class TreePlan(DiscretePlan):
+    """A plan given by a tree; states off the tree are led back to it (see :class:`~proband.policies.Tree`).
+
+    Without a bound of its own, `bound` is what perfect information would bring at no cost.
+    """
+
+    def __init__(
+        self, problem: Problem, distribution: Discrete, root: Node, *, method: str, bound: float | None = None
+    ) -> None:
+        super().__init__(problem, distribution)
+        self.method = method
+        self.compact = Tree(problem, root)
+        self.value = self.evaluation.value
+        best = self.decider.perfect_information() if bound is None else bound
+        self.bound = max(best, self.value)
+
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
+        """Return the tree's action in each state, shape (n,)."""
+        return self.compact.act(states)
+
+
+def grow(problem: Problem, decider: Decider, choose: Chooser) -> Node:
+    """Grow a tree: at each place the test that `choose` returns, or the best decision."""
+    rows = np.arange(len(decider.distribution))
+    return _grow(problem, decider, choose, Place(rows, np.full(problem.d, np.nan), 0, 0.0))
+
+
+def _grow(problem: Problem, decider: Decider, choose: Chooser, place: Place) -> Node:
+    mass = float(decider.distribution.probabilities[place.rows].sum())
+    context = [int(i) for i in problem.context if np.isnan(place.state[i])]
+    test = None
+    if mass > 0:
+        test = context[0] if context else choose(place)
+    if test is None:
+        actions, values = decider.decide(place.state)
+        return Node(int(actions[0]), float(values[0]), mass)
+    cost = float(problem.costs(place.state)[0, test])
+    ran = 0 if context else 1
+    children = []
+    for outcome, state in enumerate(problem.after(place.state, test)):
+        rows = place.rows[decider.distribution.support[place.rows, test] == outcome]
+        children.append(_grow(problem, decider, choose, Place(rows, state, place.tests + ran, place.paid + cost)))
+    value = -cost + sum(child.probability * child.value for child in children) / mass
+    return Node(test, value, mass, (), tuple(children))

@@ -1,17 +1,21 @@
-"""Bolt inspection and gout diagnosis: tests that depend on each other through hidden states of the subject alone.
+"""Examples: bolts, gout and shafts. What is hidden in a subject, or goes wrong in the plant, shows in several tests.
 
-A hidden state z has probability π(z); given z the tests are independent, so that
+The numbers are invented, not measured, and no medical advice; the problem files below ``instances/problems`` explain
+prices and rewards. Listed outcomes depend on each other through hidden states of the subject alone: a hidden state z
+has probability π(z); given z the tests are independent, so that
 
     P(x) = Σ_z π(z) Π_i P(x_i | z),
 
-computed exactly on the whole product space. The numbers are invented, not measured, and no medical advice; the problem
-files ``instances/problems/bolts.toml`` and ``gout.toml`` explain prices and rewards.
+computed exactly on the whole product space.
 
 **Bolts**, the nine tests of the paper's table. The forge may leave a crack, the furnace may leave the steel soft, the
 plating may be thin, and the tools drift. Each fault shows in several tests, more or less clearly.
 
 **Gout**, with a gold standard that only past patients had. Two hidden facts drive everything: whether the joint holds
 urate crystals, and whether the kidneys work badly.
+
+**Bolts by measurement**, with one number that matters, and **shafts**, with two. Their laws are factor models: what
+goes wrong in the plant moves several measurements at once.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.distributions import Discrete
+from proband.distributions import Discrete, Gaussian
 from proband.errors import DistributionError
 from proband.instances.instance import Instance, packaged_problem
 from proband.problem import Problem
@@ -69,6 +73,14 @@ ULTRASOUND_DOUBLE_CONTOUR = {"yes": (0.22, 0.78), "no": (0.92, 0.08)}
 SYNOVIAL_MSU_CRYSTALS = {"yes": (0.12, 0.88), "no": (0.99, 0.01)}
 DUAL_ENERGY_CT = {"yes": (0.0, 1.0), "no": (1.0, 0.0)}
 
+BOLT_MEANS = (60.0, 95.0, 1.75, 31.0, 560.0, 905.0)
+BOLT_SPREADS = (0.12, 0.9, 0.012, 1.9, 32.0, 52.0)
+BOLT_FACTORS = (  # share of the furnace's temperature and of the tools' wear in each measurement
+    (0.10, 0.85), (0.30, 0.70), (0.05, 0.80), (0.86, -0.10), (0.90, -0.15), (0.95, -0.12),
+)  # fmt: skip
+SHAFT_SPREADS = (9.0, 10.0, 9.0, 10.0)
+SHAFT_FACTORS = ((0.80, 0.20), (0.85, -0.45), (0.95, 0.00), (0.85, 0.45))
+
 
 def bolts() -> Instance[Discrete]:
     """Return the inspection of bolts.
@@ -96,6 +108,30 @@ def gout() -> Instance[Discrete]:
     """
     problem = packaged_problem("gout")
     return Instance("gout", problem, latent_class_law(problem, _patients()))
+
+
+def bolts_measured() -> Instance[Gaussian]:
+    """Return the inspection of bolts by measurement: six tests, one score.
+
+    Examples
+    --------
+    >>> instance = bolts_measured()
+    >>> instance.problem.tests[5].unit, instance.distribution.d
+    ('MPa', 6)
+    """
+    law = _factor_law(BOLT_MEANS, BOLT_SPREADS, BOLT_FACTORS)
+    return Instance("bolts-measured", packaged_problem("bolts-measured"), law)
+
+
+def shafts() -> Instance[Gaussian]:
+    """Return the inspection of ground shafts: three calipers, a sensor known on arrival, two scores.
+
+    Examples
+    --------
+    >>> [score.name for score in shafts().problem.reward.scores]
+    ['diameter', 'taper']
+    """
+    return Instance("shafts", packaged_problem("shafts"), _factor_law((2.0,) * 4, SHAFT_SPREADS, SHAFT_FACTORS))
 
 
 def latent_class_law(problem: Problem, classes: Iterable[tuple[float, Sequence[ArrayLike]]]) -> Discrete:
@@ -168,3 +204,13 @@ def _patients() -> Iterator[tuple[float, list[tuple[float, ...]]]]:
                 DUAL_ENERGY_CT[disease],
             ],
         )
+
+
+def _factor_law(
+    means: tuple[float, ...], spreads: tuple[float, ...], factors: tuple[tuple[float, float], ...]
+) -> Gaussian:
+    """Return the law of measurements whose correlations come from common factors."""
+    loadings, sd = np.array(factors), np.array(spreads)
+    correlation = loadings @ loadings.T
+    np.fill_diagonal(correlation, 1.0)
+    return Gaussian(means, correlation * np.outer(sd, sd))
