@@ -54,9 +54,7 @@ class Discrete:
     probabilities: FloatArray
 
     def __init__(self, support: ArrayLike, probabilities: ArrayLike) -> None:
-        rows = np.array(support, dtype=np.float64, ndmin=2)
-        weights = np.array(probabilities, dtype=np.float64, ndmin=1)
-        _check_support(rows, weights)
+        rows, weights = _checked_support(support, probabilities)
         total = weights.sum()
         if abs(total - 1) > TOLERANCE * max(1, len(weights)) ** 0.5:
             raise DistributionError(
@@ -97,11 +95,8 @@ class Discrete:
     @classmethod
     def from_weights(cls, support: ArrayLike, weights: ArrayLike) -> Self:
         """Return the law proportional to non-negative weights, such as counts."""
-        rows = np.array(support, dtype=np.float64, ndmin=2)
-        mass = np.array(weights, dtype=np.float64, ndmin=1)
-        _check_support(rows, mass)
         law = cls.__new__(cls)
-        law._set(rows, mass)
+        law._set(*_checked_support(support, weights))
         return law
 
     @classmethod
@@ -263,7 +258,9 @@ def row_ids(rows: FloatArray) -> IntArray:
     return ids
 
 
-def _check_support(rows: FloatArray, weights: FloatArray) -> None:
+def _checked_support(support: ArrayLike, probabilities: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    rows = np.array(support, dtype=np.float64, ndmin=2)
+    weights = np.array(probabilities, dtype=np.float64, ndmin=1)
     if rows.ndim != 2 or weights.shape != (len(rows),) or not rows.size:
         raise DistributionError(
             f"support and probabilities have shapes {rows.shape} and {weights.shape}; they must be (n, d) and (n,) "
@@ -282,3 +279,4 @@ def _check_support(rows: FloatArray, weights: FloatArray) -> None:
         raise DistributionError("every probability is zero; at least one must be positive; correct them")
     if weights.max() > np.finfo(np.float64).max / len(weights):
         raise DistributionError(f"the weight {weights.max():g} is too large to be summed; divide all by the largest")
+    return rows, weights
