@@ -72,7 +72,7 @@ SUBJECTS = {
     "proband.estimators": ("the estimators", "a few seconds"),
     "proband.planners.dense": ("the dense planner", "about 5 seconds"),
     "proband.planners.gaussian": ("the planner for one score", "about 15 seconds"),
-    "proband.planners.gaussian.plane": ("the planner for two scores", "about 15 seconds"),
+    "proband.planners.gaussian.plane": ("the planner for two scores", "about 5 seconds"),
     "proband.planners.sparse": ("the sparse search", "about 15 seconds"),
     "proband.planners.subset": ("the search for sets of tests", "about 15 seconds"),
 }
@@ -117,7 +117,7 @@ def kernel(function: Any = None, /, *, fastmath: frozenset[str] = frozenset(), i
     fastmath : frozenset of str, optional
         `FINITE`, `SUMMING` or `CONTRACTING`, where the loop allows it.
     inline : bool, optional
-        Into the source of its callers; seldom useful, as LLVM does it by itself.
+        Into the source of its callers: one with a single caller is then compiled with it, and not before it as well.
     """
     decorate = _decorator(True, fastmath, inline)
     return decorate if function is None else decorate(function)
