@@ -73,7 +73,7 @@ SUBJECTS = {
     "proband.piecewise": ("the expectations of scores", "a few seconds"),
     "proband.planners.dense": ("the dense planner", "about 5 seconds"),
     "proband.planners.gaussian": ("the planner for one score", "about 15 seconds"),
-    "proband.planners.gaussian.plane": ("the planner for two scores", "about 15 seconds"),
+    "proband.planners.gaussian.plane": ("the planner for two scores", "about 5 seconds"),
     "proband.planners.sparse": ("the sparse search", "about 15 seconds"),
     "proband.planners.subset": ("the search for sets of tests", "about 15 seconds"),
     "proband.studies": ("the test for drift", "a few seconds"),
@@ -119,7 +119,7 @@ def kernel(function: Any = None, /, *, fastmath: frozenset[str] = frozenset(), i
     fastmath : frozenset of str, optional
         `FINITE`, `SUMMING` or `CONTRACTING`, where the loop allows it.
     inline : bool, optional
-        Into the source of its callers; seldom useful, as LLVM does it by itself.
+        Into the source of its callers: one with a single caller is then compiled with it, and not before it as well.
     """
     decorate = _decorator(True, fastmath, inline)
     return decorate if function is None else decorate(function)

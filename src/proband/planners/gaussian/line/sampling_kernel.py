@@ -114,7 +114,7 @@ def keep_relevant(functions: Functions, n: int, room: FloatArray) -> Any:
 
     A function is dropped if in every cell it stays above the upper bound of another one.
     """
-    for g in range(CELLS):
+    for g in range(CELLS):  # one number for each cell, in rows of 16
         room[g // N, g % N] = ceiling(functions, n, g)
     kept, grid, curvatures, tails = ZERO, functions.grid, functions.curvatures, functions.tails
     for f in range(n):
