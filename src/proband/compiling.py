@@ -95,13 +95,13 @@ class _Kept(FunctionCache):
 def _decorator(wrapped: bool, fastmath: frozenset[str], inline: bool) -> Callable[[Any], Any]:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
     options["inline"] = "always" if inline else "never"
-    if not wrapped:
-        # Without wrappers for Python and for C, a third less is to be compiled; but a call from Python is a segfault.
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    # Without wrappers a third less is to be compiled: nobody calls from C, and from Python it would be a segfault.
+    options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": not wrapped}
 
     def decorate(function: Any) -> Any:
         made: Any = numba.njit(**options)(function)
-        made._cache = cast(Any, _Kept)(function)  # as the option cache=True does, but for the class
+        if wrapped:  # what only kernels call is kept with each of them
+            made._cache = cast(Any, _Kept)(function)  # as the option cache=True does, but for the class
         return made
 
     return decorate
