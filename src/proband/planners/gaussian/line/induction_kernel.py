@@ -10,8 +10,9 @@ that saves more in it than it does itself.
 The error of r_O is at most the local one plus the largest error of a child, because minima and expectations do not
 expand the sup norm. This propagation is rigorous; the local part contains tails of series, and is an estimate.
 
-What has one caller is put into it (``inline``), and attributes of tuples that are used often are taken out first: each
-function with many arrays is optimised again in all that call it, and each attribute is counted as a reference.
+What is small, or at the top, and has one caller is put into it (``inline``), and attributes of tuples that are used
+often are taken out first: each function with many arrays is optimised again in all that call it, and each attribute is
+counted as a reference.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def list_prices(prices: FloatArray, peers: IntArray, opens: IntArray, done: int,
         made[i] = NOT_YET
 
 
-@inner(inline=True)
+@inner
 def put_pieces(
     functions: Functions, pieces: Pieces, n: int, tie: float, low: float, high: float, found: Panels, count: int,
     room: FloatArray,
