@@ -73,7 +73,7 @@ SUBJECTS = {
     "proband.piecewise": ("the expectations of scores", "a few seconds"),
     "proband.planners.dense": ("the dense planner", "about 5 seconds"),
     "proband.planners.gaussian": ("the planner for one score", "about 15 seconds"),
-    "proband.planners.gaussian.plane": ("the planner for two scores", "about 15 seconds"),
+    "proband.planners.gaussian.plane": ("the planner for two scores", "about 5 seconds"),
     "proband.planners.sparse": ("the sparse search", "about 15 seconds"),
     "proband.planners.subset": ("the search for sets of tests", "about 15 seconds"),
     "proband.studies": ("the test for drift", "a few seconds"),
@@ -95,13 +95,13 @@ class _Kept(FunctionCache):
 def _decorator(wrapped: bool, fastmath: frozenset[str], inline: bool) -> Callable[[Any], Any]:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": set(fastmath)}
     options["inline"] = "always" if inline else "never"
-    if not wrapped:
-        # Without wrappers for Python and for C, a third less is to be compiled; but a call from Python is a segfault.
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    # Without wrappers a third less is to be compiled: nobody calls from C, and from Python it would be a segfault.
+    options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": not wrapped}
 
     def decorate(function: Any) -> Any:
         made: Any = numba.njit(**options)(function)
-        made._cache = cast(Any, _Kept)(function)  # as the option cache=True does, but for the class
+        if wrapped:  # what only kernels call is kept with each of them
+            made._cache = cast(Any, _Kept)(function)  # as the option cache=True does, but for the class
         return made
 
     return decorate
@@ -119,7 +119,7 @@ def kernel(function: Any = None, /, *, fastmath: frozenset[str] = frozenset(), i
     fastmath : frozenset of str, optional
         `FINITE`, `SUMMING` or `CONTRACTING`, where the loop allows it.
     inline : bool, optional
-        Into the source of its callers; seldom useful, as LLVM does it by itself.
+        Into the source of its callers: one with a single caller is then compiled with it, and not before it as well.
     """
     decorate = _decorator(True, fastmath, inline)
     return decorate if function is None else decorate(function)

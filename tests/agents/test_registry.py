@@ -49,7 +49,7 @@ def test_every_agent_of_measured_outcomes_keeps_the_contract(name: str) -> None:
         setting = Setting(problem, horizon=horizon, seed=5, truth=distribution, condition_number=2.0)
         return build_agent(name, setting)
 
-    check_measured_agent(make, np.random.default_rng(1), instances=1, subjects=40)
+    check_measured_agent(make, np.random.default_rng(1), instances=3, subjects=40)
 
 
 @pytest.mark.parametrize("kind", Kind)

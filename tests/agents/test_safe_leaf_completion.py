@@ -158,7 +158,7 @@ def test_where_tests_are_unavailable_floor_and_cap_hold_and_nothing_is_vetoed() 
 
 def test_the_measure_is_unbiased() -> None:
     """E[W_t] = P whatever the agent does; W_t is also that of the definition, Σ 1{x seen}/e(x) over t."""
-    instance, n, runs = many_states(2, epsilon=0.4), 150, 120
+    instance, n, runs = many_states(2, epsilon=0.4), 150, 60
     measures = np.empty((runs, 4))
     for seed in range(runs):
         agent = SafeLeafCompletion(instance.problem, seed=seed, first=8, growth=2.0, draws=2, floor=0.3)

@@ -96,6 +96,7 @@ FORGERIES: dict[str, tuple[str, Callable[[Event], Event], str]] = {
     "another format": ("created", saying(format=9), "format"),
     "a seed that is none": ("created", saying(seed=-1), "seed is -1"),
     "an agent that is none": ("created", saying(agent="oracle"), "agent 'oracle' does not exist"),
+    "an agent by its place": ("created", saying(agent="antigravity:Greedy"), "a place; a log from elsewhere"),
     "another beginning": ("created", field(kind="restarted"), "the log begins with 'restarted'"),
 }  # fmt: skip
 

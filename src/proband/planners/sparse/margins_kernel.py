@@ -28,7 +28,7 @@ def units_of(instance: Instance, test: int, mask: Any) -> Any:
     return instance.group_units[test] if is_open(instance.group[test], mask) else instance.price_units[test]
 
 
-@inner
+@inner(inline=True)
 def _margins(instance: Instance, scratch: Scratch, bits: Any) -> None:
     """Values of every column "test j has outcome b" within `bits`, and of `bits` itself."""
     present, margin = scratch.present, scratch.margin
@@ -171,7 +171,7 @@ def _opens(instance: Instance, scratch: Scratch, test: int, mask: Any) -> Any:
     return False
 
 
-@inner
+@inner(inline=True)
 def _rival(instance: Instance, scratch: Scratch, bits: Any, j: int, chosen: Number, signature: Any, mask: Any) -> Any:
     """Place of a chosen test with the split of j that j replaces; -1: there is none; -2: one replaces j."""
     fate = -1
@@ -185,7 +185,7 @@ def _rival(instance: Instance, scratch: Scratch, bits: Any, j: int, chosen: Numb
     return fate
 
 
-@inner
+@inner(inline=True)
 def _drop(scratch: Scratch, place: int, chosen: Number) -> None:
     for k in range(place, chosen - 1):
         scratch.active[k] = scratch.active[k + 1]

@@ -68,7 +68,7 @@ def with_group(mask: Any, group: int) -> Any:
     return mask | (np.uint64(1) << np.uint64(group)) if group >= 0 else mask
 
 
-@inner
+@inner(inline=True)
 def _holds(memo: Memo, node: Number, bits: Any, cell: Any) -> Any:
     """Whether the rows of a node are bits & cell."""
     apart = np.uint64(0)
@@ -164,7 +164,7 @@ def _sum_rows(instance: Instance, total: Any, bits: Any, cell: Any) -> None:
                 total[v] = max(total[v], value) if instance.match and v == 2 else total[v] + value
 
 
-@inner
+@inner(inline=True)
 def _rows_value(instance: Instance, total: Any, bits: Any, cell: Any) -> Any:
     """Mass of bits & cell and the loss of stopping there; `total` is working room."""
     for v in range(total.size):

@@ -67,14 +67,9 @@ def sizes(
     """
     prepare()
     candidates = checked_candidates(
-        covariance,
-        costs,
-        scale=scale,
-        groups=groups,
-        group_costs=group_costs,
-        forced_in=forced_in,
+        covariance, costs, scale=scale, groups=groups, group_costs=group_costs, forced_in=forced_in,
         forced_out=forced_out,
-    )
+    )  # fmt: skip
     asked = _checked_sizes(candidates, sizes)
     check_tolerance(tolerance)
     task = _EverySize(

@@ -72,14 +72,9 @@ def improve(
     (1, 2)
     """
     candidates = checked_candidates(
-        covariance,
-        costs,
-        scale=scale,
-        groups=groups,
-        group_costs=group_costs,
-        forced_in=forced_in,
+        covariance, costs, scale=scale, groups=groups, group_costs=group_costs, forced_in=forced_in,
         forced_out=forced_out,
-    )
+    )  # fmt: skip
     least, most = _sizes(candidates, size, max_size)
     found = _climbed(candidates, candidates.offset, flags_of(candidates, start), least, most)
     if found.sum() < least:

@@ -34,17 +34,10 @@ def plan_subset(
         )
     prices = problem.prices
     solution = solve_subset(
-        distribution.covariance,
-        prices.cost,
-        scale=_scale(problem),
-        groups=prices.group,
-        group_costs=prices.group_cost,
-        forced_in=forced_in,
-        forced_out=forced_out,
-        time_limit=options.time_limit,
-        tolerance=TOLERANCE if options.tolerance is None else options.tolerance,
-        progress=options.progress,
-    )
+        distribution.covariance, prices.cost, scale=_scale(problem), groups=prices.group,
+        group_costs=prices.group_cost, forced_in=forced_in, forced_out=forced_out, time_limit=options.time_limit,
+        tolerance=TOLERANCE if options.tolerance is None else options.tolerance, progress=options.progress,
+    )  # fmt: skip
     return SubsetPlan(problem, distribution, solution)
 
 
@@ -61,17 +54,10 @@ def plan_sizes(
     """Return, for each size wanted, the set that brings most; the arguments are those of :func:`sizes`."""
     prices = problem.prices
     return sizes(
-        distribution.covariance,
-        sizes=wanted,
-        costs=prices.cost,
-        scale=_scale(problem),
-        groups=prices.group,
-        group_costs=prices.group_cost,
-        forced_in=forced_in,
-        forced_out=forced_out,
-        time_limit=time_limit,
+        distribution.covariance, sizes=wanted, costs=prices.cost, scale=_scale(problem), groups=prices.group,
+        group_costs=prices.group_cost, forced_in=forced_in, forced_out=forced_out, time_limit=time_limit,
         progress=progress,
-    )
+    )  # fmt: skip
 
 
 def _scale(problem: Problem) -> float:

@@ -147,15 +147,9 @@ def slope(relaxation: Relaxation, k: int) -> float:
 
 @inner
 def relax(
-    objective: Objective,
-    levels: Levels,
-    top: int,
-    openings: FloatArray,
-    price: float,
-    enough: float,
-    stubborn: bool,
+    objective: Objective, levels: Levels, top: int, openings: FloatArray, price: float, enough: float, stubborn: bool,
     relaxation: Relaxation,
-) -> float:
+) -> float:  # fmt: skip
     """Return a bound on F in the node without what open groups pay, inf where x already shows that it exceeds `enough`.
 
     A stubborn call goes on nevertheless. The point reached is kept with the node, for those below it.

@@ -103,14 +103,9 @@ def solve_subset(
     prepare()
     began = time.perf_counter()
     candidates = checked_candidates(
-        covariance,
-        costs,
-        scale=scale,
-        groups=groups,
-        group_costs=group_costs,
-        forced_in=forced_in,
+        covariance, costs, scale=scale, groups=groups, group_costs=group_costs, forced_in=forced_in,
         forced_out=forced_out,
-    )
+    )  # fmt: skip
     if size is not None:
         check_size(candidates, size)
     check_tolerance(tolerance)

@@ -87,6 +87,11 @@ def expected(event: Event, study: str) -> Data:
             f"the log begins with {event.kind!r} of {data.get('name')!r}; it must begin with {CREATED!r} of {study!r}; "
             "export it again"
         )
+    if ":" in data["agent"]:  # a file that somebody sent must not choose what is imported here
+        raise StudyError(
+            f"the study's agent is {shown(data['agent'])}, a place; a log from elsewhere names an agent that is "
+            "installed; let its package register it by an entry point of the group proband.agents"
+        )
     problem = Problem.from_dict(data["problem"], source="the study's problem")
     given = ("name", "agent", "seed", "horizon", "created", "condition_number")
     return draft(problem, **{name: data[name] for name in given})

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from proband.compiling import SUMMING, inner
+from proband.compiling import SUMMING, ZERO, inner
 from proband.planners.gaussian.line.basis_kernel import CARDINAL, NODES, WEIGHTS, N, at, at_places, resample, series
 from proband.planners.gaussian.line.exponential_kernel import exponential
 from proband.planners.gaussian.line.tables import MOST_CLUSTERS, Edges, Panels
@@ -136,9 +136,10 @@ def make_clusters(panels: Panels, first: int, end: int, reach: float, edges: Edg
     widest = 2 * reach * step
     if first == end:
         return 0
+    # Seldom is a cluster as wide as it may be: panels are not cut to fill it.
     if widest == 0.0 or high[end - 1] - low[first] > 0.7 * widest * MOST_CLUSTERS:
         return LOCALLY
-    c, opened = 0, end
+    c, opened = ZERO, end  # no cluster is open: `opened` is the first panel of one that is
     for p in range(first, end + 1):  # one more than there are, to close the last cluster
         width = high[p] - low[p] if p < end else 0.0
         if opened < p and (p == end or high[p] - low[opened] > widest):

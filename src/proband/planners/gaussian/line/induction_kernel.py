@@ -9,6 +9,10 @@ that saves more in it than it does itself.
 
 The error of r_O is at most the local one plus the largest error of a child, because minima and expectations do not
 expand the sup norm. This propagation is rigorous; the local part contains tails of series, and is an estimate.
+
+What is small, or at the top, and has one caller is put into it (``inline``), and attributes of tuples that are used
+often are taken out first: each function with many arrays is optimised again in all that call it, and each attribute is
+counted as a reference.
 """
 
 from __future__ import annotations
@@ -65,7 +69,7 @@ def list_prices(prices: FloatArray, peers: IntArray, opens: IntArray, done: int,
         made[i] = NOT_YET
 
 
-@inner(inline=True)
+@inner
 def put_pieces(
     functions: Functions, pieces: Pieces, n: int, tie: float, low: float, high: float, found: Panels, count: int,
     room: FloatArray,
@@ -108,6 +112,7 @@ def solve_interval(
                 knots, intercepts, slopes, level, settings, edges, functions, pieces.scores, done, deviation, a, b,
                 room,
             )  # fmt: skip
+            # At the last height, and where the pieces of one more panel might not fit, what is there must do.
             last = b - a < NARROWEST * max(deviation, abs(a)) or height + 2 > len(stack) or count + 64 > len(found.low)
             resolved = is_resolved(level, settings, edges, functions, n, done, deviation, a, b, room)
             if not last and not resolved:

@@ -114,7 +114,7 @@ def keep_relevant(functions: Functions, n: int, room: FloatArray) -> Any:
 
     A function is dropped if in every cell it stays above the upper bound of another one.
     """
-    for g in range(CELLS):
+    for g in range(CELLS):  # one number for each cell, in rows of 16
         room[g // N, g % N] = ceiling(functions, n, g)
     kept, grid, curvatures, tails = ZERO, functions.grid, functions.curvatures, functions.tails
     for f in range(n):
@@ -127,7 +127,7 @@ def keep_relevant(functions: Functions, n: int, room: FloatArray) -> Any:
     return kept
 
 
-@inner(inline=True)
+@inner
 def off_at_switches(
     level: Level, child: int, settings: Settings, edges: Edges, test: int, coefficients: FloatArray,
     low: float, high: float, room: FloatArray,
@@ -156,7 +156,7 @@ def noise(values: FloatArray, mean: float, scale: float) -> float:
     return ULP * abs(mean) / scale * highest
 
 
-@inner(inline=True)
+@inner
 def is_resolved(
     level: Level, settings: Settings, edges: Edges, functions: Functions, n: int, done: int, deviation: float,
     low: float, high: float, room: FloatArray,
@@ -179,7 +179,7 @@ def is_resolved(
     return resolved
 
 
-@inner(inline=True)
+@inner
 def sample_panel(
     knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, level: Level, settings: Settings, edges: Edges,
     functions: Functions, scores: FloatArray, done: int, deviation: float, low: float, high: float, room: FloatArray,

@@ -89,7 +89,7 @@ def crossing(first: FloatArray, second: FloatArray, left: float, right: float, t
     if f0 * f1 >= 0:
         return left if abs(f0) < abs(f1) else right
     x = left
-    for _ in range(60):
+    for _ in range(60):  # false position keeps one end for long where a function bends: its value is halved then
         x = (left * f1 - right * f0) / (f1 - f0)
         fx = at(first, x) - at(second, x) - tie
         if abs(fx) < 1e-15 or abs(right - left) < 1e-14:

@@ -99,7 +99,7 @@ def _sum_between_cuts(
                 k1, k2 = _panel(table.breaks_1, y1, k1), _panel(table.breaks_2, y2, k2)
                 total += weight * _read(table, k1, k2, y1, y2)
                 mass += weight
-    return total / mass
+    return total / mass  # what lies beyond the reach is left out of both
 
 
 @kernel
