@@ -12,8 +12,8 @@ from rich.console import Console
 from proband import evaluate, plan
 from proband.agents import DEFAULT_AGENT, ExploreThenCommit
 from proband.demo import Demonstration, journey, learn_online, report, show
-from proband.demo.stream import NAMES, curves
-from proband.demo.wording import cost_table, regret_table, way
+from proband.demo.report import cost_table, curves, regret_table, way
+from proband.demo.stream import NAMES
 from proband.figures import draw_demo
 from proband.instances import bolts
 from proband.policies import AtLeaves, Completing, follow, test_everything

@@ -5,7 +5,7 @@ import pytest
 
 from proband.errors import StateError, TableError, TooLargeError
 from proband.estimators import Observations
-from proband.estimators.listed.agreement import ProductAgreement, RowAgreement
+from proband.estimators.listed.cells import ProductAgreement, RowAgreement
 from proband.estimators.listed.supports import ProductSupport, SeenSupport, choose_support, seen_rows
 from proband.vocabulary import outcome_rows
 

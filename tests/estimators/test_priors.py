@@ -7,7 +7,7 @@ from scipy.special import gammaln
 
 from proband.errors import DistributionError
 from proband.estimators import Dirichlet, EmpiricalBayes
-from proband.estimators.listed.empirical_bayes import mixture_weights
+from proband.estimators.listed.priors import mixture_weights
 
 
 @pytest.mark.parametrize("alpha", [-1.0, np.nan, [[1.0]]])

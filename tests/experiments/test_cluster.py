@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proband.errors import MissingExtraError
-from proband.experiments import EXPERIMENTS, Experiment, ExperimentError, cluster, on_cluster, run
+from proband.experiments import EXPERIMENTS, Experiment, ExperimentError, executors, on_cluster, run
 
 distributed = pytest.importorskip("distributed")
 
@@ -47,7 +47,7 @@ def test_a_worker_is_killed_and_nothing_is_lost(local: object, experiment: Exper
 def test_an_address_without_a_cluster_is_named(
     experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "SECONDS_TO_CONNECT", 0.2)
+    monkeypatch.setattr(executors, "SECONDS_TO_CONNECT", 0.2)
     with pytest.raises(ExperimentError, match=r"tcp://127\.0\.0\.1:9"):
         run(experiment, tmp_path, executor=on_cluster("tcp://127.0.0.1:9"))
 

@@ -16,7 +16,7 @@ from proband.agents.setting import Setting
 from proband.distributions import Discrete, Distribution
 from proband.errors import AgentError
 from proband.estimators import CompleteCases, Likelihood, Observations
-from proband.estimators.listed.counting import CountingEstimator
+from proband.estimators.listed.observations import CountingEstimator
 from proband.policies import test_everything
 from proband.problem import Problem
 from proband.vocabulary import Kind, Policy, Records

@@ -8,9 +8,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from proband.demo.report import write
+from proband.demo.report import Cells, caution, cost_table, hindsight, regret_table, verdict, way, worth, write
 from proband.demo.stream import NAMES, STREAM, Demonstration, learn_online
-from proband.demo.wording import Cells, caution, cost_table, hindsight, regret_table, verdict, way, worth
 from proband.figures import can_draw
 from proband.policies.rendering import text
 from proband.texts import escaped

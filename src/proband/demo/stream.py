@@ -25,14 +25,13 @@ from proband.agents import (
     build_agent,
     exploration_length,
 )
-from proband.demo.journeys import Journey, journey
 from proband.distributions import Discrete
-from proband.figures import DemoCurves
 from proband.instances import Instance, bolts
 from proband.planners import Evaluation, Plan, evaluate, plan
 from proband.policies import branches, follow
+from proband.problem import Problem
 from proband.simulation import checkpoints, simulate
-from proband.vocabulary import FloatArray, IntArray, Policy
+from proband.vocabulary import NEVER, FloatArray, IntArray, Policy
 
 ETC = "explore-then-commit"
 NAMES = (ETC, "doubling", DEFAULT_AGENT)
@@ -77,6 +76,30 @@ class Run:
         """Return a figure's mean a bolt between neighbouring `edges`, which are 0 or among `t`."""
         sums = np.concatenate([[0.0], figure])[np.searchsorted(self.t, edges, side="right")]
         return np.diff(sums) / np.diff(edges)
+
+
+@dataclass(frozen=True)
+class Journey:
+    """What happened to one subject.
+
+    Attributes
+    ----------
+    number : int
+        The subject's place in the stream, from 1 on.
+    steps : tuple of (str, str)
+        The tests run and their outcomes, in order.
+    decision : str
+    paid : float
+        What the tests cost.
+    explored : bool
+        Whether the policy's coin had the remaining tests run where its plan would have stopped.
+    """
+
+    number: int
+    steps: tuple[tuple[str, str], ...]
+    decision: str
+    paid: float
+    explored: bool
 
 
 @dataclass(frozen=True)
@@ -210,20 +233,29 @@ def learn_online(*, seed: int = 0, subjects: int = STREAM, tell: Tell = lambda n
     )
 
 
-def curves(demonstration: Demonstration) -> DemoCurves:
-    """Return what the figure shows."""
-    problem, subjects = demonstration.instance.problem, demonstration.subjects
-    edges = np.concatenate([[0], _log_spaced(subjects)])
-    prices = {test.name: f"{test.name} ({test.cost:.2f})" for test in problem.tests}
-    return DemoCurves(
-        t=demonstration.runs[0].t,
-        regret={run.name: run.regret for run in demonstration.learners},
-        edges=edges,
-        costs={run.name: run.means(run.cost, edges) for run in demonstration.learners},
-        clairvoyant_cost=demonstration.clairvoyant.expected_cost,
-        shares={prices[name]: shares for name, shares in demonstration.test_shares().items()},
-        unit=problem.unit,
-    )
+def journey(problem: Problem, policy: Policy, row: FloatArray, *, number: int = 1, coin: float = NEVER) -> Journey:
+    """Follow one subject with the outcome vector `row`, shape (d,).
+
+    A policy that tosses coins is handed `coin`, in [0, 1); by default one that never falls.
+
+    Examples
+    --------
+    >>> from proband.instances import bolts
+    >>> from proband.policies import FixedSet
+    >>> problem = bolts().problem
+    >>> weigh = FixedSet(problem, ["bolt weight"], bolts().distribution)
+    >>> found = journey(problem, weigh, np.zeros(9))
+    >>> found.steps, found.decision, found.paid
+    ((('bolt weight', 'light'),), 'fail', 0.05)
+    """
+    state, steps, paid, explored = problem.state(), [], 0.0, False
+    state[problem.context] = row[problem.context]
+    while (action := int(policy.act(state, coin)[0])) < problem.d:
+        explored = explored or int(policy.act(state, NEVER)[0]) >= problem.d
+        paid += float(problem.costs(state)[0, action])
+        state[action] = row[action]
+        steps.append((problem.tests[action].name, problem.tests[action].names[int(row[action])]))
+    return Journey(number, tuple(steps), problem.action_name(action), paid, explored)
 
 
 def _run(instance: Instance[Discrete], name: str, agent: Agent, stream: IntArray, seed: int, tell: Tell) -> Run:
@@ -240,14 +272,15 @@ def _recorded(subjects: int) -> IntArray:
     """Return the numbers of bolts after which figures are recorded."""
     stretches = [min(FIRST, subjects // 10), subjects - subjects // 10]
     even = np.linspace(0, subjects, GRID + 1).astype(np.int64)
-    return np.setdiff1d(np.concatenate([_log_spaced(subjects), even, stretches, _marks(subjects)]), [0])
+    return np.setdiff1d(np.concatenate([log_spaced(subjects), even, stretches, _marks(subjects)]), [0])
 
 
 def _marks(subjects: int) -> tuple[int, int, int]:
     return max(1, subjects // 100), subjects // 10, subjects
 
 
-def _log_spaced(subjects: int) -> IntArray:
+def log_spaced(subjects: int) -> IntArray:
+    """Return numbers of bolts, at most all of them, four for each doubling."""
     return checkpoints(subjects, per_doubling=4)
 
 

@@ -5,17 +5,14 @@ from typing import TYPE_CHECKING
 from proband.lazy import attributes
 
 if TYPE_CHECKING:
-    from proband.estimators.estimator import Estimator
     from proband.estimators.gaussian.likelihood import GaussianLikelihood, GaussianPlugIn
-    from proband.estimators.listed.available_cases import BiasedAvailableCases
-    from proband.estimators.listed.complete_cases import BiasedPooledCompleteCases, CompleteCases
+    from proband.estimators.listed.cases import BiasedAvailableCases, BiasedPooledCompleteCases, CompleteCases
     from proband.estimators.listed.dual import solve_dual
     from proband.estimators.listed.em import solve_em
-    from proband.estimators.listed.empirical_bayes import EmpiricalBayes
     from proband.estimators.listed.likelihood import Likelihood
     from proband.estimators.listed.observations import Observations
-    from proband.estimators.listed.priors import Dirichlet, Prior
-    from proband.estimators.registry import ESTIMATORS
+    from proband.estimators.listed.priors import Dirichlet, EmpiricalBayes, Prior
+    from proband.estimators.registry import ESTIMATORS, Estimator
 else:
     __getattr__, __dir__ = attributes(__name__)
 

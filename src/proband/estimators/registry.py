@@ -1,29 +1,51 @@
-"""All estimators of discrete laws by name, each made from a problem."""
+"""What an estimator is: records in, a law out; and all estimators of discrete laws by name, made from a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from numpy.typing import ArrayLike
+
+from proband.distributions import Distribution
 from proband.errors import UnknownNameError
 from proband.registries import Registry
+from proband.vocabulary import Records
 
 if TYPE_CHECKING:
-    from proband.estimators.listed.counting import CountingEstimator
+    from proband.estimators.listed.observations import CountingEstimator
     from proband.problem import Problem
+
+
+@runtime_checkable
+class Estimator(Protocol):
+    """Records with missing entries to a law of the outcome vector; deterministic, incremental."""
+
+    def update(self, records: Records) -> None:
+        """Learn from more subjects."""
+        ...
+
+    def update_counts(self, observations: ArrayLike, counts: ArrayLike) -> None:
+        """Learn from distinct observations (u, d), NaN where a test was not run, seen `counts` (u,) times."""
+        ...
+
+    def distribution(self) -> Distribution:
+        """Return the estimate from all subjects so far."""
+        ...
+
 
 ESTIMATORS: Registry[Callable[[Problem], CountingEstimator]] = Registry(
     "proband.estimators",
     "estimator",
     UnknownNameError,
     {
-        "complete-cases": "proband.estimators.listed.complete_cases:CompleteCases",
-        "add-alpha": "proband.estimators.listed.variants:add_alpha",
-        "maximum-likelihood": "proband.estimators.listed.variants:maximum_likelihood",
+        "complete-cases": "proband.estimators.listed.cases:CompleteCases",
+        "add-alpha": "proband.estimators.listed.cases:add_alpha",
+        "maximum-likelihood": "proband.estimators.listed.likelihood:maximum_likelihood",
         "dirichlet": "proband.estimators.listed.likelihood:Likelihood",
-        "empirical-bayes": "proband.estimators.listed.variants:empirical_bayes",
-        "biased-available-cases": "proband.estimators.listed.available_cases:BiasedAvailableCases",
-        "biased-pooled-complete-cases": "proband.estimators.listed.complete_cases:BiasedPooledCompleteCases",
+        "empirical-bayes": "proband.estimators.listed.likelihood:empirical_bayes",
+        "biased-available-cases": "proband.estimators.listed.cases:BiasedAvailableCases",
+        "biased-pooled-complete-cases": "proband.estimators.listed.cases:BiasedPooledCompleteCases",
     },
 )
 """Name to estimator: ``ESTIMATORS["dirichlet"](problem)``."""

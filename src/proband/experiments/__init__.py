@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     from proband.errors import ExperimentError
     from proband.experiments.catalogue import EXPERIMENTS
     from proband.experiments.cells import Outcome, play
-    from proband.experiments.cluster import on_cluster
-    from proband.experiments.executors import Executor, in_process, in_processes
+    from proband.experiments.executors import Executor, in_process, in_processes, on_cluster
     from proband.experiments.experiment import Cell, Entrant, Experiment, Parameter
     from proband.experiments.runner import run
     from proband.experiments.summary import Ratio, Slope, Summary, fit_slope, slopes, summarise

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,26 +37,14 @@ Switch = Callable[[Point], int]
 """From a point to the number of subjects that explore-then-commit explores."""
 
 
-@dataclass(frozen=True)
-class Registered:
-    """Builds an agent of :data:`proband.agents.AGENTS` by its name; unlike a lambda it travels between processes.
+def build_registered(setting: Setting, point: Point, *, name: str) -> Agent:
+    """Build an agent of :data:`proband.agents.AGENTS`.
 
     Only those that say ``anytime = False`` are told the horizon; all others compete without it, also those that would
     use it.
-
-    Examples
-    --------
-    >>> from proband.instances import easy
-    >>> Registered("greedy")(Setting(easy().problem), {}).commitment
-    64
     """
-
-    name: str
-
-    def __call__(self, setting: Setting, point: Point) -> Agent:
-        """Build the agent; the point does not matter."""
-        told = not getattr(checked_agent(self.name), "anytime", True)
-        return build_agent(self.name, setting if told else dataclasses.replace(setting, horizon=None))
+    told = not getattr(checked_agent(name), "anytime", True)
+    return build_agent(name, setting if told else dataclasses.replace(setting, horizon=None))
 
 
 @dataclass(frozen=True)
@@ -67,8 +56,15 @@ class Entrant:
 
     @classmethod
     def registered(cls, name: str) -> Entrant:
-        """Return the entrant for an agent of :data:`proband.agents.AGENTS`."""
-        return cls(name, Registered(name))
+        """Return the entrant for an agent of :data:`proband.agents.AGENTS`.
+
+        Examples
+        --------
+        >>> from proband.instances import easy
+        >>> Entrant.registered("greedy").build(Setting(easy().problem), {}).commitment
+        64
+        """
+        return cls(name, partial(build_registered, name=name))  # unlike a lambda it travels between processes
 
 
 @dataclass(frozen=True)

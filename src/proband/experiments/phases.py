@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.experiments.experiment import HORIZON, Point, Switch
-from proband.experiments.summary import Slope, along, fit_slope, sweeps
+from proband.experiments.summary import Slope, along, fit_slope, sweeps, trajectories
 from proband.experiments.tidy import TidyTable
 from proband.vocabulary import FloatArray
 
@@ -28,15 +28,8 @@ LEAST_LOSS = 1e-9
 class Phase:
     """An agent's regrets at a point, one number for each replication, and in which share of them it was stuck.
 
-    Attributes
-    ----------
-    point : mapping of str to value
-    agent : str
-    length : int
-        N, the subjects until explore-then-commit commits.
-    before, after : FloatArray of shape (replications,)
-        Regret until then, and from then on.
-    stuck : float
+    `length` is N, the subjects until explore-then-commit commits; `before` and `after` (replications,) are regret until
+    then, and from then on.
     """
 
     point: Point
@@ -87,10 +80,7 @@ def slopes_by_phase(table: TidyTable, switch: Switch) -> dict[str, tuple[Slope, 
 
 
 def _phase(table: TidyTable, point: Point, agent: str, length: int) -> Phase:
-    here = table.where({**point, "agent": agent})
-    t = np.unique(here["t"])
-    order = np.lexsort([here["t"], here["replication"]])
-    regret = here["pseudo_regret"][order].reshape(-1, len(t))
+    t, regret = trajectories(table, agent, point=point)
     before = regret[:, np.searchsorted(t, length)]
     return Phase(point, agent, length, before, regret[:, -1] - before, float(_stuck(t, regret).mean()))
 

@@ -44,9 +44,7 @@ def run(
         The run's folder; made if missing.
     seed : int, default 1000
     executor : callable, optional
-        Where cells are run: :func:`~proband.experiments.executors.in_process`, or what
-        :func:`~proband.experiments.executors.in_processes` and :func:`~proband.experiments.cluster.on_cluster` return.
-        The table does not depend on it.
+        Where cells are run (:mod:`proband.experiments.executors`). The table does not depend on it.
     how : str, default "in process"
         What the manifest says of the executor.
     progress : callable, optional

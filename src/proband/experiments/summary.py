@@ -177,9 +177,11 @@ def by_replication(table: TidyTable, measure: str) -> FloatArray:
     return np.asarray(table[measure][np.argsort(table["replication"], kind="stable")], dtype=np.float64)
 
 
-def trajectories(table: TidyTable, agent: str, measure: str = "pseudo_regret") -> tuple[FloatArray, FloatArray]:
-    """Return checkpoints (n,) and an agent's regrets there (replications, n) at the main point."""
-    here = table.where({**table.points()[0], "agent": agent})
+def trajectories(
+    table: TidyTable, agent: str, measure: str = "pseudo_regret", *, point: Point | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return checkpoints (n,) and an agent's regrets there (replications, n), at the main point by default."""
+    here = table.where({**(point or table.points()[0]), "agent": agent})
     order = np.lexsort([here["t"], here["replication"]])
     t = np.unique(here["t"])
     return t.astype(np.float64), here[measure][order].reshape(-1, len(t))

@@ -15,11 +15,15 @@ from proband.errors import MissingExtraError, UnknownNameError
 from proband.texts import escaped
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ENDINGS = (".svg", ".png", ".pdf")
 INK = "#22303c"
 FAINT = "#8a97a3"
+GRID = "#e5e9ec"
+SMALL = 8.5
+"""Points of small letters."""
 FILLS = ("#cfe5f7", "#fbdcc0", "#d3efdc", "#f3d6e6", "#f8efb9", "#e2dcf3")
 LINES = ("#2f7fbf", "#d2691e", "#2e8b57", "#b3487f", "#a38a12", "#6a5acd")
 NEUTRAL_FILL, NEUTRAL_LINE = "#edf0f2", "#8a97a3"
@@ -78,6 +82,23 @@ def literal(text: str) -> str:
     k\$ / \\$
     """
     return escaped(text, keep="\n").replace("$", r"\$")
+
+
+def in_unit(unit: str) -> str:
+    """Return a unit as it stands behind a label: in brackets, or nothing.
+
+    Examples
+    --------
+    >>> in_unit("USD"), in_unit("")
+    (' (USD)', '')
+    """
+    return literal(f" ({unit})") if unit else ""
+
+
+def label_axes(axes: Axes, x: str, y: str) -> None:
+    """Write in small letters what the axes show."""
+    axes.set_xlabel(x, fontsize=SMALL)
+    axes.set_ylabel(y, fontsize=SMALL)
 
 
 def check_ending(path: Path) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, INK, LINES, NEUTRAL_FILL, literal, new_figure
+from proband.figures.canvas import FAINT, INK, LINES, NEUTRAL_FILL, in_unit, literal, new_figure
 from proband.vocabulary import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -68,13 +68,8 @@ def draw_demo(curves: DemoCurves) -> Figure:
     """
     figure = new_figure(14.5, 4.9)
     figure.set_layout_engine("constrained", w_pad=0.14, h_pad=0.1)
-    figure.suptitle(
-        f"Three agents learn to inspect the same {curves.t[-1]:,} bolts (one simulated stream)",
-        x=0.012,
-        ha="left",
-        color=INK,
-        size=13,
-    )
+    title = f"Three agents learn to inspect the same {curves.t[-1]:,} bolts (one simulated stream)"
+    figure.suptitle(title, x=0.012, ha="left", color=INK, size=13)
     panels = figure.subplots(1, 3, width_ratios=(1.1, 1.1, 0.9))
     titles = ("Lost to the clairvoyant so far", "What testing a bolt costs", "Which tests are run in the end")
     for axes, title in zip(panels, titles, strict=True):
@@ -101,7 +96,7 @@ def _draw_regret(axes: Axes, curves: DemoCurves) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_locator(MaxNLocator(6))
     axes.yaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
-    axes.set_ylabel(f"cumulative regret{_in(curves.unit)}", color=INK)
+    axes.set_ylabel(f"cumulative regret{in_unit(curves.unit)}", color=INK)
     _finish(axes)
 
 
@@ -125,7 +120,7 @@ def _draw_costs(axes: Axes, curves: DemoCurves) -> None:
     axes.set_ylim(0, 1.2 * highest)
     axes.xaxis.set_major_locator(LogLocator())
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_ylabel(f"mean testing costs of a bolt{_in(curves.unit)}", color=INK)
+    axes.set_ylabel(f"mean testing costs of a bolt{in_unit(curves.unit)}", color=INK)
     _finish(axes)
 
 
@@ -142,7 +137,7 @@ def _draw_shares(axes: Axes, curves: DemoCurves) -> None:
     axes.set_ylim(-0.6, len(names) - 0.4)
     axes.set_xlim(-3, 105)
     axes.set_xlabel("share of bolts (%)", color=INK)
-    axes.set_ylabel(f"test{_in(f'price in {curves.unit}' if curves.unit else 'price')}", color=INK)
+    axes.set_ylabel(f"test{in_unit(f'price in {curves.unit}' if curves.unit else 'price')}", color=INK)
 
 
 def _finish(axes: Axes) -> None:
@@ -157,7 +152,3 @@ def _label(
 ) -> None:
     """Write next to a line, in its colour."""
     axes.annotate(words, at, offset, textcoords="offset points", color=colour, ha=ha, size=9, weight="bold")
-
-
-def _in(unit: str) -> str:
-    return literal(f" ({unit})") if unit else ""

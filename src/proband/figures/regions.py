@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, FILLS, INK, literal, new_figure
+from proband.figures.canvas import FAINT, FILLS, INK, in_unit, literal, new_figure
 from proband.policies.deciding import members
 from proband.problem import Problem
 from proband.rewards import Projection, Score
@@ -82,29 +82,26 @@ def draw_regions(plan: GaussianPlan) -> Figure:
     lines = math.ceil(len(panels) / columns)
     figure = new_figure(4.6 * columns, 3.4 * lines + 0.9)
     axes: Any = figure.subplots(lines, columns, squeeze=False)
-    colours = _colours(plan)
+    colours, shown = _colours(plan), set[int]()
     for axis, panel in itertools.zip_longest(axes.flat, panels):
         if panel is None:
             axis.set_axis_off()
             continue
         draw = _draw_line if len(plan.decider.beliefs.prior) == 1 else _draw_plane
-        shown = draw(axis, plan, panel, colours)
+        shown |= draw(axis, plan, panel, colours)
         axis.set_title(_title(plan, panel), fontsize=9, color=INK, loc="left")
         axis.tick_params(labelsize=SMALL)
         axis.set_axisbelow(False)
-        for action in shown:
-            colours[action] = colours[action][0], True
-    _legend(figure, plan, {action for action, (_, used) in colours.items() if used}, colours)
+    _legend(figure, plan, shown, colours)
     figure.suptitle(literal(plan.problem.name or "Plan"), fontsize=12, color=INK, x=0.01, ha="left", fontweight="bold")
     figure.tight_layout(rect=(0, 0.06 if lines > 1 else 0.11, 1, 0.98))
     return figure
 
 
-def _colours(plan: GaussianPlan) -> dict[int, tuple[str, bool]]:
+def _colours(plan: GaussianPlan) -> dict[int, str]:
     d, count = plan.problem.d, len(plan.problem.decisions)
-    decisions = {d + n: (FILLS[n % len(FILLS)], False) for n in range(count)}
-    tests = {i: (TEST_COLOURS[i % len(TEST_COLOURS)], False) for i in range(d)}
-    return {**tests, **decisions}
+    tests = {i: TEST_COLOURS[i % len(TEST_COLOURS)] for i in range(d)}
+    return tests | {d + n: FILLS[n % len(FILLS)] for n in range(count)}
 
 
 def _title(plan: GaussianPlan, panel: Visited) -> str:
@@ -113,7 +110,7 @@ def _title(plan: GaussianPlan, panel: Visited) -> str:
     return literal(textwrap.fill(f"{known}  ({100 * panel.share:.3g} % of subjects)", width=52))
 
 
-def _draw_line(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[int, tuple[str, bool]]) -> set[int]:
+def _draw_line(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[int, str]) -> set[int]:
     reward = plan.problem.reward
     assert isinstance(reward, Projection)
     grid = np.linspace(panel.low[0], panel.high[0], POINTS)
@@ -122,18 +119,18 @@ def _draw_line(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[int
     stopping = plan.decider.expected_of(grid[:, None], plan.decider.beliefs.covariance(panel.mask)).max(axis=1)
     for start, stop in _runs(actions):
         right = grid[min(stop, POINTS - 1)]
-        axis.axvspan(grid[start], right, color=colours[int(actions[start])][0], alpha=0.55, lw=0)
+        axis.axvspan(grid[start], right, color=colours[int(actions[start])], alpha=0.55, lw=0)
     axis.plot(grid, stopping, color=FAINT, lw=1.2, ls="--")
     axis.plot(grid, values, color=INK, lw=1.6)
     axis.set_xlabel(_mean_of(reward.scores[0]), fontsize=SMALL)
-    axis.set_ylabel(literal(f"value{f' ({plan.problem.unit})' if plan.problem.unit else ''}"), fontsize=SMALL)
+    axis.set_ylabel(f"value{in_unit(plan.problem.unit)}", fontsize=SMALL)
     axis.set_xlim(grid[0], grid[-1])
     low = np.quantile(values, 0.02)
     axis.set_ylim(low - 0.15 * (values.max() - low), values.max() + 0.1 * (values.max() - low))
     return set(np.unique(actions).tolist())
 
 
-def _draw_plane(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[int, tuple[str, bool]]) -> set[int]:
+def _draw_plane(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[int, str]) -> set[int]:
     from matplotlib.colors import ListedColormap
 
     reward = plan.problem.reward
@@ -144,7 +141,7 @@ def _draw_plane(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[in
     actions = plan.solution.actions(np.full(len(points), panel.mask, dtype=np.int64), points)
     present = np.unique(actions)
     picture = np.searchsorted(present, actions).reshape(size, size)
-    table = ListedColormap([colours[int(action)][0] for action in present])
+    table = ListedColormap([colours[int(action)] for action in present])
     axis.pcolormesh(x, y, picture, cmap=table, vmin=-0.5, vmax=len(present) - 0.5, shading="nearest", rasterized=True)
     across, up = reward.scores
     axis.set_xlabel(_mean_of(across), fontsize=SMALL)
@@ -153,7 +150,7 @@ def _draw_plane(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[in
 
 
 def _mean_of(score: Score) -> str:
-    return literal(f"posterior mean of {score.name}{f' ({score.unit})' if score.unit else ''}")
+    return literal(f"posterior mean of {score.name}") + in_unit(score.unit)
 
 
 def _runs(actions: IntArray) -> list[tuple[int, int]]:
@@ -162,11 +159,11 @@ def _runs(actions: IntArray) -> list[tuple[int, int]]:
     return list(itertools.pairwise(cuts))
 
 
-def _legend(figure: Figure, plan: GaussianPlan, shown: set[int], colours: dict[int, tuple[str, bool]]) -> None:
+def _legend(figure: Figure, plan: GaussianPlan, shown: set[int], colours: dict[int, str]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    handles: list[Any] = [Patch(color=colours[a][0], alpha=0.6, label=_label(plan.problem, a)) for a in sorted(shown)]
+    handles: list[Any] = [Patch(color=colours[a], alpha=0.6, label=_label(plan.problem, a)) for a in sorted(shown)]
     if len(plan.decider.beliefs.prior) == 1:
         handles += [
             Line2D([], [], color=INK, lw=1.6, label="value of the plan"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, INK, literal, new_figure
+from proband.figures.canvas import FAINT, INK, SMALL, literal, new_figure
 from proband.vocabulary import FloatArray
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC3377", "#56B4E9", "#7F7F7F", "#D55E00", "#000000")
 DASHES = ("-", (0, (6, 1.5)), "-", (0, (6, 1.5)), (0, (2, 1)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), ":")
-SMALL = 8.5
 FEWEST = 64
 """Subjects from which on logarithmic figures begin."""
 LABELS = {"explore-then-commit": "explore-then-commit, knows T", "doubling-keep": "doubling, keeps its data"}
@@ -78,21 +77,12 @@ def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words)
     figure = _figure(15.5, words)
     linear, logarithmic, relative = figure.subplots(1, 3)
     _draw_linear(linear, regrets, words)
-    for n, curve in enumerate(regrets):
-        _draw(logarithmic, curve, n)
+    _draw_logarithmic(logarithmic, regrets)
     _finish(logarithmic, "In logarithms, with fitted slopes", "subjects t", words.quantity)
-    _logarithmic(logarithmic, regrets)
-    _draw_ratios(relative, ratios, words)
-    _finish(
-        relative,
-        f"Relative to {_spoken(words.baseline)}: ± standard error",
-        "subjects t",
-        f"ratio of mean {words.quantity}s",
-    )
+    _draw_ratios(relative, ratios, words, "subjects t")
     last = max(curve.x[-1] for curve in regrets)
     for axes in (logarithmic, relative):
         axes.set_xlim(FEWEST if last > 4 * FEWEST else 1, last)
-    _label_ends(relative, ratios)
     return figure
 
 
@@ -123,17 +113,11 @@ def draw_sweep(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) 
     """
     figure = _figure(11.0, words)
     logarithmic, relative = figure.subplots(1, 2)
-    for n, curve in enumerate(regrets):
-        _draw(logarithmic, curve, n, marker="o")
+    _draw_logarithmic(logarithmic, regrets, marker="o")
     _finish(logarithmic, "Final regret: mean ± standard error, slopes", words.parameter, "regret")
-    _logarithmic(logarithmic, regrets, least=0.0)
-    _draw_ratios(relative, ratios, words, marker="o")
-    _finish(
-        relative, f"Relative to {_spoken(words.baseline)}: ± standard error", words.parameter, "ratio of mean regrets"
-    )
+    _draw_ratios(relative, ratios, words, words.parameter, marker="o")
     for axes in (logarithmic, relative):
         _ticks(axes, regrets[0].x)
-    _label_ends(relative, ratios)
     return figure
 
 
@@ -167,7 +151,7 @@ def _draw(axes: Axes, curve: Curve, n: int, *, marker: str = "") -> None:
     axes.fill_between(curve.x, low, curve.mean + curve.spread, color=colour, alpha=0.16, linewidth=0, zorder=2)
 
 
-def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, *, marker: str = "") -> None:
+def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, x: str, *, marker: str = "") -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 
     axes.axhline(1, color=FAINT, linewidth=1, zorder=1)
@@ -183,6 +167,8 @@ def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, *, marker: s
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
     axes.yaxis.set_minor_formatter(NullFormatter())
+    _finish(axes, f"Relative to {_spoken(words.baseline)}: ± standard error", x, f"ratio of mean {words.quantity}s")
+    _label_ends(axes, ratios)
 
 
 def _finish(axes: Axes, title: str, x: str, y: str) -> None:
@@ -194,11 +180,13 @@ def _finish(axes: Axes, title: str, x: str, y: str) -> None:
     axes.grid(color="#e6eaed", linewidth=0.6, zorder=0)
 
 
-def _logarithmic(axes: Axes, curves: Sequence[Curve], *, least: float = FEWEST) -> None:
-    """Set both scales, with room above the curves for the legend."""
+def _draw_logarithmic(axes: Axes, curves: Sequence[Curve], *, marker: str = "") -> None:
+    """Draw in logarithms, with room above the curves for the legend."""
+    for n, curve in enumerate(curves):
+        _draw(axes, curve, n, marker=marker)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    means = np.concatenate([curve.mean[curve.x >= least] for curve in curves])
+    means = np.concatenate([curve.mean[curve.x >= (0.0 if marker else FEWEST)] for curve in curves])
     means = means[means > 0]
     if means.size:
         low, high = means.min() / 1.4, means.max() * 1.4

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, INK, literal, new_figure
+from proband.figures.canvas import FAINT, GRID, INK, SMALL, in_unit, label_axes, literal, new_figure
 from proband.planners.plans import Plan
 from proband.policies import follow
 from proband.vocabulary import FloatArray
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 IN, OUT, UNDECIDED = "#0072B2", "#C9D1D8", "#E69F00"
-SMALL = 8.5
 
 
 def draw_chosen(plan: Plan) -> Figure:
@@ -32,13 +32,9 @@ def draw_chosen(plan: Plan) -> Figure:
     axis.barh(range(problem.d), [gains[i] for i in order], color=[IN if i in chosen else OUT for i in order])
     axis.set_yticks(range(problem.d), [literal(problem.tests[i].name) for i in order], fontsize=SMALL)
     axis.axvline(0, color=INK, lw=0.8)
-    unit = literal(f" ({problem.unit})") if problem.unit else ""
-    axis.set_xlabel(f"gain of measuring it, given the rest of the set{unit}", fontsize=SMALL)
-    axis.set_title(
-        f"{literal(problem.name or 'Best set')}: {len(chosen)} of {problem.d} are worth their costs",
-        fontsize=10,
-        color=INK,
-    )
+    axis.set_xlabel(f"gain of measuring it, given the rest of the set{in_unit(problem.unit)}", fontsize=SMALL)
+    title = f"{literal(problem.name or 'Best set')}: {len(chosen)} of {problem.d} are worth their costs"
+    axis.set_title(title, fontsize=10, color=INK)
     figure.tight_layout()
     return figure
 
@@ -64,13 +60,8 @@ def draw_sizes(
     axis.plot(sizes, values, color=IN, lw=1.8, marker="o", ms=3, label="best set found")
     if best is not None:
         axis.axvline(best, color=FAINT, lw=1, ls="--", label=f"best size: {best}")
-    axis.set_xlabel("size of the set", fontsize=SMALL)
-    axis.set_ylabel("value", fontsize=SMALL)
-    axis.set_title(literal(title), fontsize=11, color=INK, loc="left")
     axis.legend(fontsize=SMALL, frameon=False)
-    axis.grid(color="#e5e9ec", lw=0.6)
-    figure.tight_layout()
-    return figure
+    return _finished(figure, axis, title, "size of the set", "value")
 
 
 def draw_map(
@@ -94,32 +85,26 @@ def draw_map(
     axis = figure.subplots()
     colours = {"in": IN, "out": OUT, "undecided": UNDECIDED}
     size = 60 + 160 * (costs - costs.min()) / max(float(np.ptp(costs)), 1e-12)
-    axis.scatter(
-        positions[:, 0],
-        positions[:, 1],
-        s=size,
-        c=[colours[each] for each in standing],
-        edgecolors=INK,
-        linewidths=0.8,
-        zorder=3,
-    )
-    for (x, y), name in zip(positions, names, strict=True):
-        axis.annotate(
-            literal(name), (x, y), xytext=(0, 9), textcoords="offset points", ha="center", fontsize=7, color=INK
-        )
-    counts = {kind: list(standing).count(kind) for kind in colours}
+    x, y, fills = positions[:, 0], positions[:, 1], [colours[each] for each in standing]
+    axis.scatter(x, y, s=size, c=fills, edgecolors=INK, linewidths=0.8, zorder=3)
+    for place, name in zip(positions, names, strict=True):
+        axis.annotate(literal(name), place, (0, 9), textcoords="offset points", ha="center", fontsize=7, color=INK)
+    labels = {kind: f"{kind}: {list(standing).count(kind)}" for kind in colours}
     handles = [
-        Line2D([], [], marker="o", ls="", markerfacecolor=colours[kind], markeredgecolor=INK, label=f"{kind}: {count}")
-        for kind, count in counts.items()
+        Line2D([], [], marker="o", ls="", markerfacecolor=colours[kind], markeredgecolor=INK, label=label)
+        for kind, label in labels.items()
     ]
     axis.legend(
         handles=handles, title="size: cost of a site", fontsize=SMALL, title_fontsize=SMALL, frameon=False,
         loc="upper left", bbox_to_anchor=(1.0, 1.0),
     )  # fmt: skip
-    axis.set_title(literal(title), fontsize=11, color=INK, loc="left")
-    axis.set_xlabel("km", fontsize=SMALL)
-    axis.set_ylabel("km", fontsize=SMALL)
     axis.set_aspect("equal")
-    axis.grid(color="#e5e9ec", lw=0.6)
+    return _finished(figure, axis, title, "km", "km")
+
+
+def _finished(figure: Figure, axis: Axes, title: str, x: str, y: str) -> Figure:
+    axis.set_title(literal(title), fontsize=11, color=INK, loc="left")
+    label_axes(axis, x, y)
+    axis.grid(color=GRID, lw=0.6)
     figure.tight_layout()
     return figure

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import proband
-from proband.figures.canvas import FAINT, INK, LINES, literal, new_figure, svg_of
+from proband.figures.canvas import (
+    FAINT,
+    GRID,
+    INK,
+    LINES,
+    SMALL,
+    in_unit,
+    label_axes,
+    literal,
+    new_figure,
+    svg_of,
+)
 from proband.figures.tree import draw_tree
 from proband.policies import Tree
 from proband.studies import Summary
@@ -17,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NODES = 60
-SMALL = 8.5
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #22303c; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
@@ -87,16 +97,14 @@ def draw_costs(summary: Summary) -> Figure:
     figure = new_figure(8.0, 3.0)
     left, right = figure.subplots(1, 2)
     middle = [(stretch.first + stretch.last) / 2 for stretch in summary.stretches]
-    unit = literal(f" ({summary.unit})") if summary.unit else ""
     for axis, values, label, colour in (
-        (left, [stretch.cost for stretch in summary.stretches], f"cost a subject{unit}", LINES[0]),
+        (left, [stretch.cost for stretch in summary.stretches], f"cost a subject{in_unit(summary.unit)}", LINES[0]),
         (right, [stretch.tests for stretch in summary.stretches], "tests a subject", LINES[2]),
     ):
         axis.plot(middle, values, color=colour, lw=1.8, marker="o", ms=3)
         axis.set_ylim(bottom=0)
-        axis.set_xlabel("finished subjects", fontsize=SMALL)
-        axis.set_ylabel(label, fontsize=SMALL)
-        axis.grid(color="#e5e9ec", lw=0.6)
+        label_axes(axis, "finished subjects", label)
+        axis.grid(color=GRID, lw=0.6)
         axis.tick_params(labelsize=SMALL)
     figure.tight_layout()
     return figure
@@ -114,8 +122,7 @@ def draw_decisions(summary: Summary) -> Figure:
     axis.set_yticks(range(len(names)), map(literal, names), fontsize=SMALL, color=INK)
     axis.invert_yaxis()
     axis.set_xlim(0, 1.15 * max(counts))
-    for side in ("top", "right", "bottom"):
-        axis.spines[side].set_visible(False)
+    axis.spines[["top", "right", "bottom"]].set_visible(False)
     axis.spines["left"].set_color(FAINT)
     axis.set_xticks([])
     figure.tight_layout()

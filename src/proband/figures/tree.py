@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -83,8 +83,8 @@ def draw_tree(tree: Tree) -> Figure:
     figure.set_size_inches(width, height)
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
-    axes.text(MARGIN, 0.32, head[0], size=SIZE + 3, weight="bold", color=INK, va="center", parse_math=False)
-    axes.text(MARGIN, 0.56, head[1], size=SIZE - 1, color=INK, va="center", parse_math=False)
+    _write(axes, MARGIN, 0.32, head[0], SIZE + 3, weight="bold")
+    _write(axes, MARGIN, 0.56, head[1], SIZE - 1)
     for place in places:
         if place.step.parent is not None:
             _draw_edge(axes, place, places[place.step.parent], lefts, widths)
@@ -197,28 +197,11 @@ def _draw_edge(axes: Axes, place: Place, parent: Place, lefts: Sequence[float], 
     start = lefts[parent.step.column] + _box_width(parent)
     end = lefts[place.step.column]
     turn = lefts[parent.step.column] + widths[parent.step.column] + 0.16
-    axes.plot(
-        [start, turn, turn, end],
-        [_height(parent), _height(parent), _height(place), _height(place)],
-        color=FAINT,
-        linewidth=0.7 + 4 * np.sqrt(share) if share > 0 else 0.7,
-        linestyle="-" if share > 0 else (0, (2, 2)),
-        solid_joinstyle="round",
-        solid_capstyle="butt",
-        zorder=1,
-    )
-    axes.text(
-        (turn + end) / 2,
-        _height(place),
-        _edge_label(place),
-        size=SIZE - 1.5,
-        color=INK,
-        ha="center",
-        va="center",
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.2},
-        zorder=2,
-        parse_math=False,
-    )
+    x, y = [start, turn, turn, end], [_height(parent)] * 2 + [_height(place)] * 2
+    style: Any = {"linewidth": 0.7 + 4 * np.sqrt(share)} if share > 0 else {"linewidth": 0.7, "linestyle": (0, (2, 2))}
+    axes.plot(x, y, color=FAINT, solid_joinstyle="round", solid_capstyle="butt", zorder=1, **style)
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
+    _write(axes, (turn + end) / 2, _height(place), _edge_label(place), SIZE - 1.5, ha="center", bbox=box, zorder=2)
 
 
 def _draw_node(axes: Axes, place: Place, tree: Tree, left: float) -> None:
@@ -231,23 +214,14 @@ def _draw_node(axes: Axes, place: Place, tree: Tree, left: float) -> None:
     width, middle = _box_width(place), _height(place)
     style = "round,pad=0,rounding_size=0.03" if testing else "round,pad=0,rounding_size=0.13"
     height = BOX if testing else 0.75 * BOX
-    axes.add_patch(
-        FancyBboxPatch(
-            (left, middle - height / 2), width, height, boxstyle=style, facecolor=fill, edgecolor=line, zorder=3
-        )
-    )
+    corner = (left, middle - height / 2)
+    axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle=style, facecolor=fill, edgecolor=line, zorder=3))
     inside, right = left + 0.1, left + width - 0.1
     above = 0.07 if testing else 0.0
-    axes.text(
-        inside,
-        middle - above,
-        place.title,
-        size=SIZE,
-        weight="bold",
-        color=INK,
-        va="center_baseline",
-        zorder=4,
-        parse_math=False,
-    )
+    _write(axes, inside, middle - above, place.title, SIZE, weight="bold", va="center_baseline", zorder=4)
     x, y, side = (inside, middle + 0.085, "left") if testing else (right, middle, "right")
-    axes.text(x, y, place.detail, size=SIZE - 1.5, color=INK, ha=side, va="center_baseline", zorder=4, parse_math=False)
+    _write(axes, x, y, place.detail, SIZE - 1.5, ha=side, va="center_baseline", zorder=4)
+
+
+def _write(axes: Axes, x: float, y: float, text: str, size: float, *, va: str = "center", **options: Any) -> None:
+    axes.text(x, y, text, size=size, color=INK, va=va, parse_math=False, **options)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from proband.lazy import attributes
 
 if TYPE_CHECKING:
-    from proband.simulation.regret import draw_stream, simulate
-    from proband.simulation.trajectory import Trajectory, checkpoints
+    from proband.simulation.regret import Trajectory, checkpoints, draw_stream, simulate
 else:
     __getattr__, __dir__ = attributes(__name__)
 

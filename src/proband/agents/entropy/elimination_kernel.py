@@ -10,31 +10,24 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proband.agents.entropy.certificates.lattice_kernel import bits, lowest_bit
 from proband.compiling import kernel
+from proband.vocabulary import FloatArray, IntArray
 
 LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
 
 
 @kernel
-def candidate_rewards(covariance, paid, scale, before, rewards, given):  # type: ignore[no-untyped-def]
+def candidate_rewards(
+    covariance: FloatArray, paid: FloatArray, scale: float, before: IntArray, rewards: FloatArray, given: FloatArray
+) -> None:
     """Fill in the estimated rewards of all candidates; NaN where the estimated covariance is not positive definite.
 
-    Parameters
-    ----------
-    covariance : array of shape (d, d)
-        Entry by entry over different rounds: it may be indefinite.
-    paid : array of shape (2^d,)
-        Costs of the sets.
-    scale : float
-        λ.
-    before : array of shape (2^d + 1,)
-        How many candidates have a smaller number.
-    rewards : array of shape (2^d,)
-        Filled in.
-    given : array of shape (d + 1, d, d)
-        To work in.
+    The covariance (d, d) comes entry by entry from different rounds: it may be indefinite. `paid` (2^d,) are the costs
+    of the sets, `scale` is λ, `before` (2^d + 1,) tells how many candidates have a smaller number, `rewards` (2^d,) is
+    filled in, and `given` (d + 1, d, d) is there to work in.
     """
     d = len(covariance)
     for i in range(d):  # entry by entry: assigning a slice takes seconds to compile
@@ -63,7 +56,7 @@ def candidate_rewards(covariance, paid, scale, before, rewards, given):  # type:
 
 
 @kernel
-def drop_candidates(rewards, numbers, alive, width):  # type: ignore[no-untyped-def]
+def drop_candidates(rewards: FloatArray, numbers: IntArray, alive: NDArray[np.bool_], width: float) -> int:
     """Drop every candidate that is at least `width` below the best one; returns how many were dropped.
 
     A candidate without an estimate is neither dropped nor the best. `numbers` lists the candidates, `alive` flags them.
@@ -81,7 +74,7 @@ def drop_candidates(rewards, numbers, alive, width):  # type: ignore[no-untyped-
 
 
 @kernel
-def largest_with_pairs(alive, d, largest, before):  # type: ignore[no-untyped-def]
+def largest_with_pairs(alive: NDArray[np.bool_], d: int, largest: IntArray, before: IntArray) -> None:
     """Fill in the largest candidate that holds each pair (the smallest number among equals), -1 where there is none.
 
     `largest` has shape (d, d), a test is a pair with itself; `before` as in :func:`candidate_rewards`.

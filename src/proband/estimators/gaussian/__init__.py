@@ -1,3 +1,1 @@
 """Estimators of Gaussian laws, from the means and scatters of what was seen."""
-
-__all__ = ["draws", "em", "likelihood", "patterns"]

@@ -47,22 +47,12 @@ COMPLETION_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Standardised:
-    """The statistics in standard units, of the tests that vary.
+    """The statistics in standard units, of the k tests that vary and were seen on two subjects or more.
 
-    Attributes
-    ----------
-    tests : IntArray of shape (k,)
-        The tests that vary and were seen on two subjects or more.
-    centre, scale : FloatArray of shape (d,)
-        Of all tests: available mean and standard deviation, 1 where there is none.
-    variance : FloatArray of shape (d,)
-        Of the tests that are left out, in original units.
-    known : array of bool of shape (patterns, k)
-    counts : FloatArray of shape (patterns,)
-    moments : FloatArray of shape (patterns, k + 1, k + 1)
-        Σ (1, x)(1, x)ᵀ, zeros for what is not known.
-    together : FloatArray of shape (k, k)
-        On how many subjects each pair was seen together.
+    `centre` and `scale` (d,) are of all tests: available mean and standard deviation, 1 where there is none; `variance`
+    (d,) is of the tests that are left out, in original units. What is `known` in a pattern (patterns, k) comes with its
+    `moments` (patterns, k + 1, k + 1), Σ (1, x)(1, x)ᵀ, zeros for what is not; `together` (k, k) tells on how many
+    subjects each pair was seen together.
     """
 
     tests: IntArray
@@ -87,14 +77,8 @@ class Standardised:
 class GaussianFit:
     """The maximiser, and how it was found.
 
-    Attributes
-    ----------
-    theta : FloatArray of shape (k + 1, k + 1)
-        In standard units: −1 and the mean in row 0, the covariance below.
-    path : FloatArray
-        The log-likelihood after each accepted step, in standard units.
-    iterations : int
-        Steps of EM.
+    θ (k + 1, k + 1) has −1 and the mean in row 0 and the covariance below, in standard units, as is the path: the
+    log-likelihood after each accepted step. Iterations are steps of EM.
     """
 
     theta: FloatArray

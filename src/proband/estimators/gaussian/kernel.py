@@ -14,15 +14,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proband.compiling import inner, kernel
 from proband.distributions.gaussian import SINGULAR
+from proband.vocabulary import FloatArray, IntArray
 
+BoolArray = NDArray[np.bool_]
 LOG_CIRCLE = math.log(2 * math.pi)
 
 
 @inner
-def sweep(g, k):  # type: ignore[no-untyped-def]
+def sweep(g: FloatArray, k: int) -> None:
     """Sweep a symmetric matrix on row k, in place."""
     pivot = g[k, k]
     size = len(g)
@@ -40,7 +43,7 @@ def sweep(g, k):  # type: ignore[no-untyped-def]
 
 
 @inner
-def condition(theta, known, g, swept):  # type: ignore[no-untyped-def]
+def condition(theta: FloatArray, known: BoolArray, g: FloatArray, swept: BoolArray) -> float:
     """Sweep θ on the known tests into `g`, tell which were swept, and return the log-determinant of these."""
     for i in range(len(theta)):  # entry by entry: assigning slices takes seconds to compile
         for j in range(len(theta)):
@@ -56,7 +59,7 @@ def condition(theta, known, g, swept):  # type: ignore[no-untyped-def]
 
 
 @inner
-def misfit(theta, g, swept, moments):  # type: ignore[no-untyped-def]
+def misfit(theta: FloatArray, g: FloatArray, swept: BoolArray, moments: FloatArray) -> float:
     """Return Σ over rows of the squared Mahalanobis distance of what was swept."""
     total = 0.0
     for i in range(len(swept)):
@@ -72,7 +75,7 @@ def misfit(theta, g, swept, moments):  # type: ignore[no-untyped-def]
 
 
 @inner
-def lift(g, known, swept, moments, lifted):  # type: ignore[no-untyped-def]
+def lift(g: FloatArray, known: BoolArray, swept: BoolArray, moments: FloatArray, lifted: FloatArray) -> None:
     """Write L M into `lifted`, where L gives (1, x) from what is known."""
     size = len(g)
     for i in range(size):
@@ -87,7 +90,9 @@ def lift(g, known, swept, moments, lifted):  # type: ignore[no-untyped-def]
 
 
 @inner
-def fill(g, known, swept, moments, lifted, total):  # type: ignore[no-untyped-def]
+def fill(
+    g: FloatArray, known: BoolArray, swept: BoolArray, moments: FloatArray, lifted: FloatArray, total: FloatArray
+) -> None:
     """Add to `total` the moments of a pattern's rows with their missing entries at the regression: L M Lᵀ."""
     lift(g, known, swept, moments, lifted)
     size = len(g)
@@ -104,7 +109,7 @@ def fill(g, known, swept, moments, lifted, total):  # type: ignore[no-untyped-de
 
 
 @kernel
-def em_step(known, counts, moments, theta):  # type: ignore[no-untyped-def]
+def em_step(known: BoolArray, counts: FloatArray, moments: FloatArray, theta: FloatArray) -> tuple[float, FloatArray]:
     """Return the log-likelihood at θ and the θ of one step: expected moments, then their mean and covariance."""
     size = len(theta)
     total = np.zeros((size, size))
@@ -126,7 +131,7 @@ def em_step(known, counts, moments, theta):  # type: ignore[no-untyped-def]
 
 
 @inner
-def law_of(total):  # type: ignore[no-untyped-def]
+def law_of(total: FloatArray) -> FloatArray:
     """Return the θ of complete moments."""
     size = len(total)
     n = total[0, 0]
@@ -141,7 +146,7 @@ def law_of(total):  # type: ignore[no-untyped-def]
 
 
 @inner
-def root(matrix, out):  # type: ignore[no-untyped-def]
+def root(matrix: FloatArray, out: FloatArray) -> None:
     """Write a lower triangular factor of a positive semi-definite matrix; columns of no variance are zero."""
     size = len(matrix)
     out[:] = 0.0
@@ -160,7 +165,7 @@ def root(matrix, out):  # type: ignore[no-untyped-def]
 
 
 @inner
-def bartlett(rng, degrees, size):  # type: ignore[no-untyped-def]
+def bartlett(rng: np.random.Generator, degrees: float, size: int) -> FloatArray:
     """Draw the triangular factor of a Wishart matrix with `degrees` of at least `size`."""
     lower = np.zeros((size, size))
     for i in range(size):
@@ -171,7 +176,7 @@ def bartlett(rng, degrees, size):  # type: ignore[no-untyped-def]
 
 
 @inner
-def normal_rows(rng, n, size):  # type: ignore[no-untyped-def]
+def normal_rows(rng: np.random.Generator, n: int, size: int) -> FloatArray:
     """Draw n rows of standard normals."""
     rows = np.empty((n, size))
     for i in range(n):
@@ -181,7 +186,7 @@ def normal_rows(rng, n, size):  # type: ignore[no-untyped-def]
 
 
 @inner
-def wishart_factor(rng, degrees, size):  # type: ignore[no-untyped-def]
+def wishart_factor(rng: np.random.Generator, degrees: int, size: int) -> FloatArray:
     """Draw G such that GᵀG is the scatter of `degrees` standard normal rows of `size` entries."""
     if degrees < size:
         return normal_rows(rng, max(degrees, 0), size)
@@ -194,7 +199,7 @@ def wishart_factor(rng, degrees, size):  # type: ignore[no-untyped-def]
 
 
 @inner
-def times(rows, lower):  # type: ignore[no-untyped-def]
+def times(rows: FloatArray, lower: FloatArray) -> FloatArray:
     """Return rows · lowerᵀ for a lower triangular matrix."""
     out = np.zeros((len(rows), len(lower)))
     for i in range(len(rows)):
@@ -205,7 +210,7 @@ def times(rows, lower):  # type: ignore[no-untyped-def]
 
 
 @inner
-def add_scatter(rows, where, out):  # type: ignore[no-untyped-def]
+def add_scatter(rows: FloatArray, where: IntArray, out: FloatArray) -> None:
     """Add rowsᵀ · rows to the entries `where` of a matrix."""
     for a in range(len(where)):
         for b in range(len(where)):
@@ -214,7 +219,16 @@ def add_scatter(rows, where, out):  # type: ignore[no-untyped-def]
 
 
 @inner
-def scatter_missing(rng, g, known, n, rank, factor, cross, noise):  # type: ignore[no-untyped-def]
+def scatter_missing(
+    rng: np.random.Generator,
+    g: FloatArray,
+    known: BoolArray,
+    n: int,
+    rank: int,
+    factor: FloatArray,
+    cross: FloatArray,
+    noise: FloatArray,
+) -> None:
     """Draw what the residuals E of the missing entries add to a pattern's moments.
 
     With Z = (1, x) of its rows and the residual covariance R = C Cᵀ, ZᵀE = F W Cᵀ for F Fᵀ = ZᵀZ of rank r and W of r
@@ -246,7 +260,9 @@ def scatter_missing(rng, g, known, n, rank, factor, cross, noise):  # type: igno
 
 
 @inner
-def fill_errors(g, known, swept, cross, noise, total):  # type: ignore[no-untyped-def]
+def fill_errors(
+    g: FloatArray, known: BoolArray, swept: BoolArray, cross: FloatArray, noise: FloatArray, total: FloatArray
+) -> None:
     """Add L ZᵀE, its transpose and EᵀE to `total`."""
     size = len(g)
     for i in range(size):
@@ -266,7 +282,7 @@ def fill_errors(g, known, swept, cross, noise, total):  # type: ignore[no-untype
 
 
 @inner
-def draw_law(rng, total, prior, degrees):  # type: ignore[no-untyped-def]
+def draw_law(rng: np.random.Generator, total: FloatArray, prior: FloatArray, degrees: float) -> FloatArray:
     """Draw θ given complete moments: Σ ~ inverse Wishart(degrees + n − 1, diag(prior) + S), μ ~ N(x̄, Σ/n)."""
     size = len(total) - 1
     n = total[0, 0]
@@ -299,7 +315,18 @@ def draw_law(rng, total, prior, degrees):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def gibbs(rng, known, counts, moments, ranks, factors, theta, prior, degrees, sweeps):  # type: ignore[no-untyped-def]
+def gibbs(
+    rng: np.random.Generator,
+    known: BoolArray,
+    counts: IntArray,
+    moments: FloatArray,
+    ranks: IntArray,
+    factors: FloatArray,
+    theta: FloatArray,
+    prior: FloatArray,
+    degrees: float,
+    sweeps: int,
+) -> FloatArray:
     """Return θ after sweeps of drawing the missing entries given the law and the law given all entries."""
     size = len(theta)
     total, g, lifted = np.empty((size, size)), np.empty((size, size)), np.empty((size, size))

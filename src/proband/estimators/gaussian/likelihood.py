@@ -35,7 +35,23 @@ from proband.vocabulary import FloatArray, Records
 Shrinkage = float | Literal["automatic"] | None
 
 
-class GaussianPlugIn:
+class _Measured:
+    """What is kept of measured records."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.patterns = Patterns(problem)
+
+    def update(self, records: Records) -> None:
+        """Learn from more subjects."""
+        self.update_counts(records.outcomes, records.counts)
+
+    def update_counts(self, observations: ArrayLike, counts: ArrayLike | None) -> None:
+        """Learn from rows (u, d) that were seen `counts` (u,) times; None for once each."""
+        self.patterns.add(observations, counts)
+
+
+class GaussianPlugIn(_Measured):
     """Mean and covariance of the complete rows; feed it only subjects whose completeness was decided before looking.
 
     Parameters
@@ -55,10 +71,6 @@ class GaussianPlugIn:
     (array([3., 6.]), array([[2.667, 4.   ], [4.   , 8.   ]]), 3, 1)
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.patterns = Patterns(problem)
-
     @property
     def n(self) -> int:
         """Number of complete subjects."""
@@ -68,14 +80,6 @@ class GaussianPlugIn:
     def left_out(self) -> int:
         """Number of subjects left out because a test is missing."""
         return self.patterns.n - self.n
-
-    def update(self, records: Records) -> None:
-        """Learn from more subjects."""
-        self.update_counts(records.outcomes, records.counts)
-
-    def update_counts(self, observations: ArrayLike, counts: ArrayLike | None) -> None:
-        """Learn from rows (u, d) that were seen `counts` (u,) times; None for once each."""
-        self.patterns.add(observations, counts)
 
     def distribution(self) -> Gaussian:
         """Return the law with the mean and the covariance (divided by n) of the complete rows."""
@@ -93,7 +97,7 @@ class GaussianPlugIn:
         return sum(_log_density(law, pattern) for pattern in self.patterns if len(pattern.tests) == self.problem.d)
 
 
-class GaussianLikelihood:
+class GaussianLikelihood(_Measured):
     """Estimate a Gaussian law from complete and incomplete rows by the ignorable likelihood.
 
     Parameters
@@ -125,9 +129,8 @@ class GaussianLikelihood:
     def __init__(self, problem: Problem, *, shrinkage: Shrinkage = None) -> None:
         if shrinkage is not None and shrinkage != "automatic" and not 0 <= shrinkage <= 1:
             raise DistributionError(f'shrinkage is {shrinkage!r}; it must be from 0 to 1, or "automatic"; correct it')
-        self.problem = problem
+        super().__init__(problem)
         self.shrinkage = shrinkage
-        self.patterns = Patterns(problem)
         self._data: Standardised | None = None
         self._fit: GaussianFit | None = None
         self._law: Gaussian | None = None
@@ -137,13 +140,9 @@ class GaussianLikelihood:
         """Number of subjects."""
         return self.patterns.n
 
-    def update(self, records: Records) -> None:
-        """Learn from more subjects."""
-        self.update_counts(records.outcomes, records.counts)
-
     def update_counts(self, observations: ArrayLike, counts: ArrayLike | None) -> None:
         """Learn from rows (u, d) that were seen `counts` (u,) times; None for once each."""
-        self.patterns.add(observations, counts)
+        super().update_counts(observations, counts)
         self._data = self._fit = self._law = None
 
     def fit(self) -> GaussianFit:

@@ -30,18 +30,7 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class Pattern:
-    """Rows that know the same tests.
-
-    Attributes
-    ----------
-    tests : IntArray of shape (k,)
-        What they know.
-    n : float
-        How many.
-    mean : FloatArray of shape (k,)
-    scatter : FloatArray of shape (k, k)
-        Sum of squares and products about the mean.
-    """
+    """n rows that know the same k tests: their mean (k,), and the sum of squares and products about it (k, k)."""
 
     tests: IntArray
     n: float

@@ -31,7 +31,7 @@ DRAW_SWEEPS = 200
 
 def perturb(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, fit: Fit, shares: FloatArray) -> FloatArray:
     """Return intensities maximising F with perturbed counts and components drawn from `shares` (K, J), shape (K,)."""
-    from proband.estimators.listed import dual_kernel
+    from proband.estimators.listed.kernel import dual_solve
 
     mass = np.maximum(rng.standard_gamma(cells.own + mixture.shape), 1e-300)
     counts = np.maximum(rng.standard_gamma(cells.counts), 1e-300)
@@ -39,23 +39,18 @@ def perturb(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, fit: 
     if not len(counts):
         return np.asarray(mass / rate)
     multipliers = feasible(cells, rate, fit.multipliers)
-    gap = np.empty_like(mass)
-    arrays = (cells.base, cells.start, cells.size, cells.offsets)
-    dual_kernel.dual_solve(*arrays, counts, mass, rate, multipliers, gap, DRAW_TOLERANCE, DRAW_SWEEPS)
+    gap, _, _ = dual_solve(cells._replace(counts=counts), mass, rate, multipliers, DRAW_TOLERANCE, DRAW_SWEEPS)
     return np.asarray(mass / gap)
 
 
 def sweep(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, intensities: FloatArray, sweeps: int) -> None:
     """Run Gibbs sweeps from `intensities` (K,), in place; fractional counts are rounded."""
-    from proband.estimators.listed import gibbs_kernel
+    from proband.estimators.listed.kernel import gibbs
 
     with np.errstate(divide="ignore"):
         weights = np.log(mixture.weights)
     counts = np.rint(cells.counts).astype(np.int64)
-    gibbs_kernel.gibbs(
-        rng, cells.base, cells.start, cells.size, cells.offsets, counts, cells.own, mixture.shape, mixture.rates,
-        weights, cells.total, intensities, sweeps,
-    )  # fmt: skip
+    gibbs(rng, cells, counts, mixture.shape, mixture.rates, weights, cells.total, intensities, sweeps)
 
 
 def posterior_draws(

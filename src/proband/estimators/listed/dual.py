@@ -61,7 +61,7 @@ def solve_dual(
 
     Examples
     --------
-    >>> from proband.estimators.listed.agreement import ProductAgreement
+    >>> from proband.estimators.listed.cells import ProductAgreement
     >>> agreement = ProductAgreement(np.array([2, 2]))
     >>> agreement.extend(np.array([[0, np.nan]]))
     >>> own = np.array([1.0, 3.0, 2.0, 2.0])
@@ -85,28 +85,24 @@ def feasible(cells: Cells, rate: FloatArray, multipliers: FloatArray) -> FloatAr
 
 def _first_multipliers(cells: Cells, mass: FloatArray, rate: FloatArray) -> FloatArray:
     """Return n_o / p(o) after a few steps of EM: from nothing, coordinate ascent runs into the corners."""
-    from proband.estimators.listed import em_kernel
+    from proband.estimators.listed.kernel import em_solve
 
     p = (mass + cells.counts.sum() / len(mass)) / rate
-    arrays = (cells.base, cells.start, cells.size, cells.offsets, cells.counts)
-    em_kernel.em_solve(*arrays, mass, rate, p, 0.0, np.empty(FIRST_STEPS))
+    em_solve(cells, mass, rate, p, 0.0, np.empty(FIRST_STEPS))
     return cells.counts / observed_mass(cells, p)
 
 
 def _coordinate(cells: Cells, mass: FloatArray, rate: FloatArray, multipliers: FloatArray, tolerance: float) -> Fit:
-    from proband.estimators.listed import dual_kernel, em_kernel
+    from proband.estimators.listed.kernel import dual_solve, em_solve, em_step
 
-    gap = rate.copy()
-    arrays = (cells.base, cells.start, cells.size, cells.offsets, cells.counts)
-    sweeps, worst = 0, 0.0
-    if len(cells.counts):
-        sweeps, worst = dual_kernel.dual_solve(*arrays, mass, rate, multipliers, gap, 0.1 * tolerance, SWEEP_LIMIT)
+    limit = SWEEP_LIMIT if len(cells.counts) else 0
+    gap, sweeps, worst = dual_solve(cells, mass, rate, multipliers, 0.1 * tolerance, limit)
     law = mass / gap
     if worst > UNSOLVED:
-        _, worst = em_kernel.em_solve(*arrays, mass, rate, law, 1e-5 * tolerance, np.empty(EM_LIMIT))
+        _, worst = em_solve(cells, mass, rate, law, 1e-5 * tolerance, np.empty(EM_LIMIT))
         return Fit(law, cells.counts / observed_mass(cells, law), sweeps, worst, np.empty(0))
     p = np.empty_like(law)
-    em_kernel.em_step(*arrays, mass, rate, law, p)  # one step of EM lowers what error is left and restores the sum
+    em_step(cells, mass, rate, law, p)  # one step of EM lowers what error is left and restores the sum
     return Fit(p, multipliers, sweeps, worst, np.empty(0))
 
 

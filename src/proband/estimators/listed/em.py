@@ -51,7 +51,7 @@ def solve_em(
 
     Examples
     --------
-    >>> from proband.estimators.listed.agreement import ProductAgreement
+    >>> from proband.estimators.listed.cells import ProductAgreement
     >>> agreement = ProductAgreement(np.array([2, 2]))
     >>> agreement.extend(np.array([[0, np.nan]]))
     >>> own = np.array([1.0, 3.0, 2.0, 2.0])
@@ -59,7 +59,7 @@ def solve_em(
     >>> solve_em(cells, own, np.full(4, 16.0)).probabilities.round(6)
     array([0.1875, 0.5625, 0.125 , 0.125 ])
     """
-    from proband.estimators.listed import em_kernel
+    from proband.estimators.listed.kernel import em_solve
 
     if start is None or len(start.probabilities) != len(mass):
         p = (mass + cells.counts.sum() / len(mass)) / rate
@@ -67,7 +67,6 @@ def solve_em(
         p = start.probabilities.copy()
     np.maximum(p, np.finfo(float).tiny, out=p, where=mass > 0)
     path = np.empty(EM_LIMIT)
-    arrays = (cells.base, cells.start, cells.size, cells.offsets, cells.counts)
-    n, moved = em_kernel.em_solve(*arrays, mass, rate, p, EM_TOLERANCE * tolerance / 1e-10, path)
+    n, moved = em_solve(cells, mass, rate, p, EM_TOLERANCE * tolerance / 1e-10, path)
     p[(mass == 0) & (p < NEGLIGIBLE / len(p))] = 0.0
     return Fit(p, cells.counts / observed_mass(cells, p), int(n), float(moved), path[:n].copy())

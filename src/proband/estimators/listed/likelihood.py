@@ -11,7 +11,7 @@ of what is observed. Under a fixed policy its maximiser is consistent for these,
 outcome vector is seen completely with positive probability. Where two tests are never run on the same subject nothing
 tells how they are related: laws with the same P(o) are equally likely, and the prior, or without one the start of the
 fit, decides. Counting complete or available cases is not consistent even where all is identified
-(:mod:`proband.estimators.listed.available_cases`).
+(:mod:`proband.estimators.listed.cases`).
 
 With a Dirichlet(alpha) prior the estimate is the fixed point P(x) = (alpha(x) + E[n(x) | counts, P]) / (n + Σ alpha):
 EM with pseudo-counts. It is the posterior mode of Dirichlet(alpha + 1), and with complete records the posterior mean of
@@ -21,18 +21,16 @@ replaces it by its usual approximation, exact for nested or disjoint observation
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Discrete
 from proband.errors import DistributionError
 from proband.estimators.listed.cells import Cells, Fit, Solver, multiplier_sums, observed_mass
-from proband.estimators.listed.counting import CountingEstimator
 from proband.estimators.listed.draws import posterior_draws
 from proband.estimators.listed.dual import solve_dual
-from proband.estimators.listed.priors import Dirichlet, GammaMixture, Prior
+from proband.estimators.listed.observations import CountingEstimator
+from proband.estimators.listed.priors import Dirichlet, EmpiricalBayes, GammaMixture, Prior
 from proband.estimators.listed.supports import SeenSupport, choose_support, count_cells
 from proband.problem import Problem
 from proband.vocabulary import FloatArray
@@ -42,15 +40,6 @@ EXPOSURE_PSEUDO = 0.05
 
 EXPOSURE_TOLERANCE = 1e-6
 """Accuracy of that fit, at most: the mixture does not notice more."""
-
-
-@dataclass(frozen=True)
-class _Last:
-    """Where the next fit starts: the multipliers of all observations, their counts, and the law."""
-
-    multipliers: FloatArray
-    counts: FloatArray
-    law: FloatArray
 
 
 class Likelihood(CountingEstimator):
@@ -108,7 +97,8 @@ class Likelihood(CountingEstimator):
         self._cells: Cells | None = None
         self._mixture: GammaMixture | None = None
         self._fit: Fit | None = None
-        self._last: dict[str, _Last] = {}
+        # Where the next fit starts: the multipliers of all observations, their counts, and the law.
+        self._last: dict[str, tuple[FloatArray, FloatArray, FloatArray]] = {}
 
     @property
     def support(self) -> FloatArray:
@@ -233,19 +223,29 @@ class Likelihood(CountingEstimator):
         fit = self.solver(cells, mass, rate, start=start, tolerance=tolerance)
         multipliers = np.zeros(len(partial))
         multipliers[partial] = fit.multipliers
-        self._last[purpose] = _Last(multipliers, self.observations.counts.copy(), fit.probabilities)
+        self._last[purpose] = (multipliers, self.observations.counts.copy(), fit.probabilities)
         return fit
 
     def _start(self, purpose: str, partial: NDArray[np.bool_]) -> Fit | None:
         """Return the last fit, its multipliers grown like the counts (n_o / p(o) at an unchanged law)."""
         if purpose not in self._last:
             return None
-        last = self._last[purpose]
-        known = len(last.counts)
+        last, counts, law = self._last[purpose]
+        known = len(counts)
         multipliers = np.zeros(len(partial))
-        multipliers[:known] = last.multipliers * self.observations.counts[:known] / last.counts
-        return Fit(last.law, multipliers[partial], 0, 0.0, np.empty(0))
+        multipliers[:known] = last * self.observations.counts[:known] / counts
+        return Fit(law, multipliers[partial], 0, 0.0, np.empty(0))
 
 
 def _exposures(cells: Cells, fit: Fit) -> FloatArray:
     return np.maximum(cells.total - multiplier_sums(cells, fit.multipliers), 0.0)
+
+
+def maximum_likelihood(problem: Problem) -> Likelihood:
+    """Learn from all subjects, without a prior."""
+    return Likelihood(problem, prior=Dirichlet(0.0))
+
+
+def empirical_bayes(problem: Problem) -> Likelihood:
+    """Learn from all subjects, and the prior from them too."""
+    return Likelihood(problem, prior=EmpiricalBayes())

@@ -2,19 +2,22 @@
 
 An observation o is a final state: an outcome vector with NaN where a test was not run. When skipping depends only
 on what was seen, the counts n_o are sufficient for the law of x (:mod:`proband.estimators.listed.likelihood`), so a
-million subjects are kept as the few thousand distinct rows that they left.
+million subjects are kept as the few thousand distinct rows that they left. All estimators of discrete laws share this
+counting.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from proband.distributions import Discrete
 from proband.errors import TableError
 from proband.problem import Problem
-from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, as_states
+from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Records, as_states
 
 
 class Observations:
@@ -101,6 +104,39 @@ class Observations:
                 k = int(self.problem.k[i])
                 codes[word] = codes[word] * (k + 1) + np.where(np.isnan(states[:, i]), k, states[:, i]).astype(np.int64)
         return codes[0] if len(codes) == 1 else codes.T
+
+
+class CountingEstimator(ABC):
+    """An estimator whose sufficient statistics are the counts of distinct observations.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.observations = Observations(problem)
+        self._law: Discrete | None = None
+
+    def update(self, records: Records) -> None:
+        """Learn from more subjects."""
+        self.update_counts(records.outcomes, records.counts)
+
+    def update_counts(self, observations: ArrayLike, counts: ArrayLike | None) -> None:
+        """Learn from observations (u, d) that were seen `counts` (u,) times; None for once each."""
+        self.observations.add(observations, counts)
+        self._law = None
+
+    def distribution(self) -> Discrete:
+        """Return the estimate from all subjects so far (kept until the next update)."""
+        if self._law is None:
+            self._law = Discrete.from_weights(*self._estimate())
+        return self._law
+
+    @abstractmethod
+    def _estimate(self) -> tuple[FloatArray, FloatArray]:
+        """Return outcome vectors (K, d) and their weights (K,)."""
 
 
 def _words(problem: Problem) -> list[list[int]]:

@@ -12,14 +12,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband.errors import DistributionError, TooLargeError
-from proband.estimators.listed.agreement import Agreement, ProductAgreement, RowAgreement
-from proband.estimators.listed.cells import Cells
+from proband.estimators.listed.cells import Agreement, Cells, ProductAgreement, RowAgreement
 from proband.estimators.listed.observations import Observations
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, as_states, outcome_rows
@@ -31,20 +30,20 @@ LARGEST_PRODUCT = 2**22
 """The largest product space that can be asked for."""
 
 
-class Support(Protocol):
-    """Rows, and which of them agree with the observations."""
+class Support:
+    """Rows (K, d), and which of them agree with the observations."""
 
-    @property
-    def rows(self) -> FloatArray:
-        """The outcome vectors, shape (K, d)."""
-        ...
+    rows: FloatArray
+    _agreement: Agreement
 
     def agreement(self, observations: Observations) -> Agreement:
         """Return the cells of all observations so far."""
-        ...
+        if len(self._agreement) < len(observations):
+            self._agreement.extend(observations.rows[len(self._agreement) :])
+        return self._agreement
 
 
-class ProductSupport:
+class ProductSupport(Support):
     """All outcome vectors, numbered with the last test fastest."""
 
     def __init__(self, problem: Problem) -> None:
@@ -56,14 +55,8 @@ class ProductSupport:
         self.rows = outcome_rows(np.arange(problem.size), problem.tests)
         self._agreement = ProductAgreement(problem.k)
 
-    def agreement(self, observations: Observations) -> Agreement:
-        """Return the cells of all observations so far."""
-        if len(self._agreement) < len(observations):
-            self._agreement.extend(observations.rows[len(self._agreement) :])
-        return self._agreement
 
-
-class GivenSupport:
+class GivenSupport(Support):
     """Rows given by the caller."""
 
     def __init__(self, problem: Problem, rows: ArrayLike) -> None:
@@ -75,26 +68,19 @@ class GivenSupport:
             )
         self._agreement = RowAgreement(self.rows)
 
-    def agreement(self, observations: Observations) -> Agreement:
-        """Return the cells of all observations so far."""
-        if len(self._agreement) < len(observations):
-            self._agreement.extend(observations.rows[len(self._agreement) :])
-        return self._agreement
 
-
-class SeenSupport:
+class SeenSupport(Support):
     """The distinct complete rows seen, and a row for every orphan; rebuilt when it changes."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem = problem
         self.rows = np.empty((0, problem.d))
-        self._agreement: Agreement = RowAgreement(self.rows)
+        self._agreement = RowAgreement(self.rows)
 
     def agreement(self, observations: Observations) -> Agreement:
         """Return the cells of all observations so far."""
-        if len(self._agreement) == len(observations):
-            return self._agreement
         new = observations.rows[len(self._agreement) :]
+        if not len(new):
+            return self._agreement
         self._agreement.extend(new)
         if not (self._agreement.size > 0).all() or not np.isnan(new).any(axis=1).all():
             self.rows = seen_rows(observations)
@@ -123,7 +109,7 @@ def choose_support(problem: Problem, support: ArrayLike | str | None) -> Support
     return GivenSupport(problem, support)
 
 
-SUPPORTS: dict[str, type[ProductSupport] | type[SeenSupport]] = {"product": ProductSupport, "seen": SeenSupport}
+SUPPORTS: dict[str, Callable[[Problem], Support]] = {"product": ProductSupport, "seen": SeenSupport}
 
 
 def count_cells(observations: Observations, agreement: Agreement, n_rows: int) -> Cells:
@@ -136,14 +122,8 @@ def count_cells(observations: Observations, agreement: Agreement, n_rows: int) -
     partial = (agreement.size > 1) & ~observations.is_blank
     cells = agreement.base[complete] + agreement.offsets[agreement.start[complete]]
     own = np.bincount(cells, weights=observations.counts[complete], minlength=n_rows).astype(np.float64)
-    return Cells(
-        own,
-        observations.counts[partial],
-        agreement.base[partial],
-        agreement.start[partial],
-        agreement.size[partial],
-        agreement.offsets,
-    )
+    base, start, size = (values[partial] for values in (agreement.base, agreement.start, agreement.size))
+    return Cells(own, observations.counts[partial], base, start, size, agreement.offsets)
 
 
 def seen_rows(observations: Observations) -> FloatArray:

@@ -5,23 +5,30 @@ paper's Figure 7 has one instance with five streams: ``figure-entropy``). The pa
 constant c of its width. Costs are uniform(1, 3) here, and uniform(1.4, 2.4) as the hard setting; uniform(0, 1) is
 trivial, for measuring everything is best then (``docs/entropy-sampling.md``). Algorithm 4 takes part with c = 1 and
 with constants chosen in hindsight; it knows the condition number.
+
+``entropy-near-ties``: two sets that are nearly as good as each other, and what telling them apart costs. d = 10; two of
+the tests measure nearly the same thing, at prices that differ by the gap, so the two best sets are substitutes of each
+other (seldom, by chance, a third set is as close). Elimination can hardly tell them apart; measuring their union always
+would spare the choice and pays for both.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from proband.agents import Agent, Setting
-from proband.agents.entropy import AgentWarning, Certified, Elimination, EntropyExploreThenCommit
+from proband.agents.entropy import AgentWarning, Certified, Elimination, EntropyExploreThenCommit, SetAgent
 from proband.agents.entropy.certificates.widths import Event, Looks
 from proband.distributions import Gaussian
 from proband.errors import ExperimentError
 from proband.experiments.experiment import Entrant, Experiment, Parameter, Point, Value, registered, whole
-from proband.instances import Instance, entropy_problem, paper_entropy
+from proband.instances import Instance, entropy_problem, near_ties, paper_entropy
+from proband.planners import plan
+from proband.planners.subset.plan import SubsetPlan
 from proband.vocabulary import FloatArray, IntArray
 
 CONSTANTS = (5e11, 7e11, 1e12, 1.5e12, 2e12)
@@ -57,46 +64,43 @@ def draw_shared(point: Point, replication: int, rng: np.random.Generator) -> Ins
     return draw_instance(point, replication, np.random.default_rng([int(seed), replication // STREAMS]))
 
 
-@dataclass(frozen=True)
-class Eliminating:
-    """Builds Algorithm 4 with a constant c; it is told the true condition number."""
-
-    c: float
-    as_printed: bool = False
-
-    def __call__(self, setting: Setting, point: Point) -> Agent:
-        """Build the agent."""
-        assert isinstance(setting.truth, Gaussian)
-        sigma = setting.truth.condition_number
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AgentWarning)  # that c = 1 eliminates nothing is what is to be shown
-            return Elimination(
-                setting.problem, sigma=sigma, c=self.c, horizon=setting.horizon, as_printed=self.as_printed
-            )
+def draw_ties(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:
+    """Draw an instance with near ties, of its own for each replication."""
+    return near_ties(rng, gap=float(point["gap"]))
 
 
-@dataclass(frozen=True)
-class Certifying:
-    """Builds the certified agent; the mean is known to be 0, as Algorithm 4 takes it."""
-
-    epsilon: float
-
-    def __call__(self, setting: Setting, point: Point) -> Agent:
-        """Build the agent."""
-        return Certified(setting.problem, delta=0.05, epsilon=self.epsilon, mean=np.zeros(setting.problem.d))
+def eliminate(setting: Setting, point: Point, *, c: float, as_printed: bool = False) -> Agent:
+    """Build Algorithm 4 with a constant c; it is told the true condition number."""
+    assert isinstance(setting.truth, Gaussian)
+    sigma = setting.truth.condition_number
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AgentWarning)  # that c = 1 eliminates nothing is what is to be shown
+        return Elimination(setting.problem, sigma=sigma, c=c, horizon=setting.horizon, as_printed=as_printed)
 
 
-@dataclass(frozen=True)
-class Exploring:
-    """Builds Explore-Then-Commit with N rounds."""
+def certify(setting: Setting, point: Point) -> Agent:
+    """Build the certified agent; the mean is known to be 0, as Algorithm 4 takes it."""
+    return Certified(setting.problem, delta=0.05, epsilon=0.05, mean=np.zeros(setting.problem.d))
 
-    explore: int
 
-    def __call__(self, setting: Setting, point: Point) -> Agent:
-        """Build the agent."""
-        assert setting.horizon is not None
-        return EntropyExploreThenCommit(setting.problem, horizon=setting.horizon, explore=self.explore)
+def explore_for(setting: Setting, point: Point, *, explore: int) -> Agent:
+    """Build Explore-Then-Commit with so many rounds of exploration."""
+    assert setting.horizon is not None
+    return EntropyExploreThenCommit(setting.problem, horizon=setting.horizon, explore=explore)
 
+
+def measure_union(setting: Setting, point: Point) -> Agent:
+    """Build the agent that knows the best set and its substitute, and measures their union in all rounds."""
+    assert isinstance(setting.truth, Gaussian)
+    best = plan(setting.problem, setting.truth)
+    assert isinstance(best, SubsetPlan)
+    agent = SetAgent(setting.problem)
+    agent.tested = tuple(sorted({*best.chosen, 0, 1}))
+    return agent
+
+
+CAREFUL = (Entrant("certified", certify), *registered(("thrifty",)))
+"""An agent that certifies its set, and one that spends as little as it can."""
 
 PARAMETERS = {
     "d": Parameter(15, "number of tests", whole),
@@ -110,11 +114,9 @@ PAPER_ENTROPY = Experiment(
     "instances, beside an agent that certifies its set and one that spends as little as it can.",
     instance=draw_shared,
     agents=(
-        *(Entrant(f"elimination-{c:g}".replace("+", ""), Eliminating(c)) for c in CONSTANTS),
-        Entrant("elimination-1", Eliminating(1.0)),
+        *(Entrant(f"elimination-{c:g}".replace("+", ""), partial(eliminate, c=c)) for c in (*CONSTANTS, 1.0)),
         *registered(("explore-then-commit",)),
-        Entrant("certified", Certifying(0.05)),
-        *registered(("thrifty",)),
+        *CAREFUL,
     ),
     horizon=2**15,
     replications=25,
@@ -183,13 +185,27 @@ ENTROPY_LARGE = Experiment(
     instance=draw_instance,
     agents=(
         *registered(("test-everything", "explore-then-commit")),
-        *(Entrant(f"explore-{n}", Exploring(n)) for n in (64, 128, 256, 512)),
-        Entrant("certified", Certifying(0.05)),
-        *registered(("thrifty",)),
+        *(Entrant(f"explore-{n}", partial(explore_for, explore=n)) for n in (64, 128, 256, 512)),
+        *CAREFUL,
     ),
     horizon=2**15,
     replications=5,
     parameters={**PARAMETERS, "d": Parameter(20, "number of tests", whole)},
     sweeps={"d": (20, 30, 60, 100)},
     baselines=("explore-then-commit", "test-everything"),
+)
+
+NEAR_TIES = Experiment(
+    name="entropy-near-ties",
+    title="Two sets that are nearly as good as each other",
+    shows="Regret where the two best sets are substitutes of each other: agents that learn, beside one that knows both "
+    "sets and always measures their union.",
+    instance=draw_ties,
+    agents=(Entrant("union", measure_union), *registered(("explore-then-commit",)), *CAREFUL),
+    horizon=2**15,
+    replications=30,
+    parameters={"gap": Parameter(0.01, "difference of the two best rewards", float)},
+    sweeps={"gap": (0.001, 0.003, 0.01, 0.03)},
+    baselines=("union",),
+    shared=frozenset({"gap"}),
 )

@@ -1,22 +1,30 @@
-"""Learning with measured outcomes: Algorithm 3's growth with T, and quality control end to end.
+"""Learning with measured outcomes: Algorithm 3's growth with T, quality control, and twins of the lower bound.
 
 ``gaussian-etc`` draws laws of four measurements from a factor model; a part is good if a weighted score lies within
 its limits. Explore-Then-Commit is told the condition number σ and explores ⌊σ² T^(2/3)⌋ subjects; laws are drawn
 until σ lies below `largest`, for otherwise it would explore for ever. ``gaussian-quality-control`` is the example
 ``bolts-measured``.
+
+Where estimates matter, the measured twins of the paper's lower bound. ``gaussian-lower-bound``: x ~ N(±ε, 1) with
+ε = m·T^(−1/3). The condition number is 1, so that explore-then-commit explores N = ⌊T^(2/3)⌋ subjects; its expected
+regret is
+
+    N·(Φ(ε) − 1/4)   +   (T − N)·(2Φ(ε) − 1)·Φ(−ε√N)   ≈   (1/4 + √(2/π)·m·Φ(−m))·T^(2/3),
+
+so that both phases grow with the slope ⅔; at m = 1 a third of it comes after N. ``gaussian-proxy``: a free proxy whose
+correlation with what is wanted is ρ = ±m·T^(−1/3), and means that have to be estimated, too; again N = ⌊T^(2/3)⌋
+(condition numbers are near 1, and no rate needs them: ``docs/safe-gaussian.md``). Signs alternate between replications.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from proband.agents import Agent, Setting
-from proband.agents.gaussian import GaussianExploreThenCommit
+from proband.agents.gaussian import GaussianExploreThenCommit, gaussian_exploration_length
 from proband.distributions import Gaussian
-from proband.experiments.experiment import Entrant, Experiment, Parameter, Point, registered
-from proband.instances import Instance, bolts_measured
+from proband.experiments.experiment import HORIZON, Entrant, Experiment, Parameter, Point, registered
+from proband.instances import Instance, bolts_measured, proxied, single_measurement
 from proband.problem import Problem
 from proband.rewards import Piece, Projection, Score
 from proband.vocabulary import Test
@@ -57,17 +65,18 @@ def part(sd: float) -> Problem:
     return Problem(tests, ["ship", "scrap"], Projection([Score("size", {f"gauge {TESTS}": 1.0})], pieces), name="Part")
 
 
-@dataclass(frozen=True)
-class KnowingSigma:
-    """Builds Explore-Then-Commit with the true condition number, as Theorem 4 has it."""
+def explore_knowing(setting: Setting, point: Point) -> Agent:
+    """Build Explore-Then-Commit with the true condition number, as Theorem 4 has it."""
+    assert isinstance(setting.truth, Gaussian)
+    assert setting.horizon is not None
+    sigma = setting.truth.condition_number
+    return GaussianExploreThenCommit(setting.problem, horizon=setting.horizon, condition_number=sigma)
 
-    def __call__(self, setting: Setting, point: Point) -> Agent:
-        """Build the agent."""
-        assert isinstance(setting.truth, Gaussian)
-        assert setting.horizon is not None
-        return GaussianExploreThenCommit(
-            setting.problem, horizon=setting.horizon, condition_number=setting.truth.condition_number
-        )
+
+def explore(setting: Setting, point: Point) -> Agent:
+    """Build Explore-Then-Commit with ⌊T^(2/3)⌋ subjects explored, as for a condition number of 1."""
+    assert setting.horizon is not None
+    return GaussianExploreThenCommit(setting.problem, horizon=setting.horizon, condition_number=1.0)
 
 
 def make_bolts(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:
@@ -75,15 +84,28 @@ def make_bolts(point: Point, replication: int, rng: np.random.Generator) -> Inst
     return bolts_measured()
 
 
-@dataclass(frozen=True)
-class Exploring:
-    """Builds Explore-Then-Commit with ⌊T^(2/3)⌋ subjects explored, as for a condition number of 1."""
+def gap(point: Point) -> float:
+    """Return m·T^(−1/3)."""
+    return float(float(point["m"]) * int(point[HORIZON]) ** (-1 / 3))
 
-    def __call__(self, setting: Setting, point: Point) -> Agent:
-        """Build the agent."""
-        assert setting.horizon is not None
-        return GaussianExploreThenCommit(setting.problem, horizon=setting.horizon, condition_number=1.0)
 
+def make_single(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:
+    """Return the single measurement with the gap of a point."""
+    return single_measurement(epsilon=gap(point), sign=-1 if replication % 2 else 1)
+
+
+def make_proxied(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:
+    """Return the measurement with a proxy of the correlation of a point."""
+    return proxied(correlation=min(0.9, gap(point)) * (-1 if replication % 2 else 1))
+
+
+def switch(point: Point) -> int:
+    """Return N."""
+    return gaussian_exploration_length(1.0, int(point[HORIZON]))
+
+
+GAP = {"m": Parameter(1.0, "gap, in units of T^(-1/3)", float)}
+EXPLORER = Entrant("explore-then-commit", explore)
 
 GAUSSIAN_ETC = Experiment(
     name="gaussian-etc",
@@ -92,7 +114,7 @@ GAUSSIAN_ETC = Experiment(
     "from every subject need instead. These instances are easy: what 64 subjects tell is enough, and all regret of "
     "Algorithm 3 is exploration (gaussian-lower-bound and gaussian-proxy are hard).",
     instance=draw_instance,
-    agents=(Entrant("explore-then-commit", KnowingSigma()), *registered(("greedy", "leaf-completion"))),
+    agents=(Entrant("explore-then-commit", explore_knowing), *registered(("greedy", "leaf-completion"))),
     horizon=2**18,
     replications=10,
     parameters=PARAMETERS,
@@ -107,12 +129,40 @@ GAUSSIAN_QUALITY_CONTROL = Experiment(
     shows="Six correlated measurements of a bolt, limits on one of them: the paper's agent (⌊T^(2/3)⌋ explored, for "
     "its own length ⌊σ² T^(2/3)⌋ exceeds T here), and agents that learn from every subject.",
     instance=make_bolts,
-    agents=(
-        Entrant("explore-then-commit", Exploring()),
-        *registered(("test-everything", "greedy", "thompson", "leaf-completion")),
-    ),
+    agents=(EXPLORER, *registered(("test-everything", "greedy", "thompson", "leaf-completion"))),
     horizon=2**15,
     replications=10,
-    parameters={},
     baselines=("explore-then-commit",),
+)
+
+GAUSSIAN_LOWER_BOUND = Experiment(
+    name="gaussian-lower-bound",
+    title="A lower bound with a measured outcome",
+    shows="The sign of x ~ N(±m·T^(-1/3), 1) is to be named, and measuring costs more than it is worth: whoever plays "
+    "what looks best is stuck, and explore-then-commit pays for exploring and for what it did not learn.",
+    instance=make_single,
+    agents=(EXPLORER, *registered(("greedy",))),
+    horizon=2**16,
+    replications=100,
+    parameters=GAP,
+    sweeps={"m": (0.5, 1.0, 2.0, 4.0, 8.0), HORIZON: tuple(2**n for n in (10, 12, 14, 16))},
+    baselines=("explore-then-commit",),
+    per_doubling=1,
+    switch=switch,
+)
+
+GAUSSIAN_PROXY = Experiment(
+    name="gaussian-proxy",
+    title="Whether a proxy is to be trusted",
+    shows="A free proxy has the correlation ±m·T^(-1/3) with what is wanted, and only measuring both tells which: "
+    "explore-then-commit, and agents that learn from every subject, with and without a proved rate.",
+    instance=make_proxied,
+    agents=(EXPLORER, *registered(("greedy", "leaf-completion", "safe-leaf-completion"))),
+    horizon=2**16,
+    replications=20,
+    parameters=GAP,
+    sweeps={"m": (1.0, 4.0), HORIZON: tuple(2**n for n in (10, 13, 16))},
+    baselines=("explore-then-commit",),
+    per_doubling=1,
+    switch=switch,
 )

@@ -9,7 +9,8 @@ outcome vector, so that only the use of the data differs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 
 from proband.agents import Agent, Greedy, Setting
 from proband.estimators import (
@@ -20,48 +21,25 @@ from proband.estimators import (
     Estimator,
     Likelihood,
 )
-from proband.experiments.catalogue.paper_discrete import PARAMETERS, draw_instance
+from proband.experiments.catalogue.discrete import PARAMETERS, draw_instance
 from proband.experiments.experiment import Entrant, Experiment, Parameter, Point, whole
 from proband.problem import Problem
 
 PSEUDO_COUNT = 1.0
-
-
-def _ignoring(problem: Problem) -> Estimator:
-    return CompleteCases(problem, alpha=PSEUDO_COUNT)
-
-
-def _pooling(problem: Problem) -> Estimator:
-    return BiasedPooledCompleteCases(problem, alpha=PSEUDO_COUNT)
-
-
-def _available(problem: Problem) -> Estimator:
-    return BiasedAvailableCases(problem, alpha=PSEUDO_COUNT)
-
-
-def _likelihood(problem: Problem) -> Estimator:
-    return Likelihood(problem, prior=Dirichlet(PSEUDO_COUNT))
-
-
-USES = {
-    "ignore-commit-data": _ignoring,
-    "complete-case-pooling": _pooling,
-    "available-case": _available,
-    "likelihood": _likelihood,
+IGNORING = "ignore-commit-data"
+USES: dict[str, Callable[[Problem], Estimator]] = {
+    IGNORING: partial(CompleteCases, alpha=PSEUDO_COUNT),
+    "complete-case-pooling": partial(BiasedPooledCompleteCases, alpha=PSEUDO_COUNT),
+    "available-case": partial(BiasedAvailableCases, alpha=PSEUDO_COUNT),
+    "likelihood": partial(Likelihood, prior=Dirichlet(PSEUDO_COUNT)),
 }
 
 
-@dataclass(frozen=True)
-class Using:
-    """Builds the agent that uses its data in a named way."""
-
-    use: str
-
-    def __call__(self, setting: Setting, point: Point) -> Agent:
-        """Build the agent; the point says how long it explores."""
-        growth = math.inf if self.use == "ignore-commit-data" else 0.5
-        estimator, explore = USES[self.use](setting.problem), int(point["explore"])
-        return Greedy(setting.problem, estimator=estimator, first=explore, growth=growth, shortest=1)
+def build(setting: Setting, point: Point, *, use: str) -> Agent:
+    """Build the agent that uses its data in a named way; the point says how long it explores."""
+    estimator, explore = USES[use](setting.problem), int(point["explore"])
+    growth = math.inf if use == IGNORING else 0.5
+    return Greedy(setting.problem, estimator=estimator, first=explore, growth=growth, shortest=1)
 
 
 MISSING_DATA = Experiment(
@@ -71,11 +49,11 @@ MISSING_DATA = Experiment(
     "ways. Counting complete rows, or all available entries, is worse than throwing these records away; their "
     "likelihood is better.",
     instance=draw_instance,
-    agents=tuple(Entrant(name, Using(name)) for name in USES),
+    agents=tuple(Entrant(name, partial(build, use=name)) for name in USES),
     horizon=2**20,
     replications=10,
     parameters={**PARAMETERS, "explore": Parameter(2**14, "N: how many subjects are tested completely", whole)},
     sweeps={"explore": tuple(2**n for n in (10, 12, 14, 16))},
-    baselines=("ignore-commit-data",),
+    baselines=(IGNORING,),
     shared=frozenset({"costs", "explore"}),
 )

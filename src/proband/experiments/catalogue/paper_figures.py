@@ -9,10 +9,12 @@ constants in hindsight (``paper-entropy``), for with c = 1 nothing is eliminated
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from proband.distributions import Discrete, Gaussian
-from proband.experiments.catalogue import entropy, paper_discrete
+from proband.experiments.catalogue import discrete, entropy
 from proband.experiments.experiment import Entrant, Experiment, Point, registered
 from proband.instances import Instance
 
@@ -23,7 +25,7 @@ CONSTANT = 1e12
 
 def draw_discrete(point: Point, replication: int, rng: np.random.Generator) -> Instance[Discrete]:
     """Draw the one discrete instance of a run."""
-    return paper_discrete.draw_instance(point, replication, of_the_run(rng))
+    return discrete.draw_instance(point, replication, of_the_run(rng))
 
 
 def draw_sets(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:
@@ -46,7 +48,7 @@ FIGURE_DISCRETE = Experiment(
     agents=registered(("explore-then-commit", "doubling")),
     horizon=2**20,
     replications=5,
-    parameters=paper_discrete.PARAMETERS,
+    parameters=discrete.PARAMETERS,
     per_doubling=PER_DOUBLING,
     plain=True,
 )
@@ -58,7 +60,7 @@ FIGURE_ENTROPY = Experiment(
     "standard deviation of the cumulative regret. The paper's instance is not published, and it states neither costs "
     "nor the constant c; here costs are uniform(1, 3) and c = 10^12, the best of five in hindsight.",
     instance=draw_sets,
-    agents=(Entrant("algorithm-4", entropy.Eliminating(CONSTANT, as_printed=True)),),
+    agents=(Entrant("algorithm-4", partial(entropy.eliminate, c=CONSTANT, as_printed=True)),),
     horizon=2**15,
     replications=5,
     parameters=entropy.PARAMETERS,

@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proband.compiling import inner, kernel
+from proband.vocabulary import FloatArray, IntArray
 
 
 @inner
-def lowest_bit(number):  # type: ignore[no-untyped-def]
+def lowest_bit(number: int) -> int:
     """Return the position of the lowest bit set."""
     position = 0
     while not (number >> position) & 1:
@@ -25,7 +27,7 @@ def lowest_bit(number):  # type: ignore[no-untyped-def]
 
 
 @inner
-def bits(number):  # type: ignore[no-untyped-def]
+def bits(number: int) -> int:
     """Return how many bits are set."""
     found = 0
     while number:
@@ -35,7 +37,7 @@ def bits(number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def log_determinants(matrix):  # type: ignore[no-untyped-def]
+def log_determinants(matrix: FloatArray) -> FloatArray:
     """Return the log-determinant of every principal submatrix, shape (2^k,); -inf from the first singular one on."""
     k = len(matrix)
     given = np.empty((k + 1, k, k))
@@ -57,7 +59,7 @@ def log_determinants(matrix):  # type: ignore[no-untyped-def]
 
 
 @inner
-def beaten_nearby(S, k, values, widths):  # type: ignore[no-untyped-def]
+def beaten_nearby(S: int, k: int, values: FloatArray, widths: FloatArray) -> bool:
     """Return whether adding, dropping or exchanging one test beats S for sure."""
     size = bits(S)
     for i in range(k):
@@ -73,20 +75,12 @@ def beaten_nearby(S, k, values, widths):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def eliminate(k, values, alive, widths, rivals):  # type: ignore[no-untyped-def]
+def eliminate(k: int, values: FloatArray, alive: NDArray[np.bool_], widths: FloatArray, rivals: IntArray) -> None:
     """Drop the sets that a neighbour or a rival beats by more than the width.
 
-    Parameters
-    ----------
-    k : int
-    values : array of shape (2^k,)
-        Estimated rewards.
-    alive : array of bool, shape (2^k,)
-        Which sets are left; changed.
-    widths : array of shape (k + 1, k + 1, k + 1)
-        By how much the estimated difference of S and S' may be off, by |S ∩ S'|, |S − S'| and |S' − S|.
-    rivals : array of int
-        Numbers of sets to compare all others with.
+    `values` (2^k,) are the estimated rewards, `alive` (2^k,) flags the sets that are left and is changed, `widths`
+    (k + 1, k + 1, k + 1) tells by how much the estimated difference of S and S' may be off, by |S ∩ S'|, |S − S'| and
+    |S' − S|, and `rivals` are the numbers of sets to compare all others with.
     """
     for S in range(len(values)):
         if not alive[S]:
