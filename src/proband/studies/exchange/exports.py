@@ -45,18 +45,8 @@ def verify(
 ) -> Verified:
     """Check a log from its first entry to its last; with the length and hash of an earlier look, also for its tail.
 
-    Parameters
-    ----------
-    entries : iterable of Entry
-    length, hash : int and str, optional
-        Of an earlier look; the hash alone must be that of any entry.
-    each : callable, optional
-        Is given every entry with its event, once it was checked.
-
-    Raises
-    ------
-    TamperedError
-        Naming the first entry that was altered, reordered or dropped.
+    The hash alone must be that of any entry. `each` is given every entry with its event, once it was checked. A
+    :class:`TamperedError` names the first entry that was altered, reordered or dropped.
     """
     wanted = None if hash is None else _whole_hash(hash)
     last, seen = Verified(0, ""), wanted is None or length is not None

@@ -34,28 +34,13 @@ MOST_NOTES = 10_000
 
 @dataclass(frozen=True)
 class PolicySpan:
-    """The policy of agent_at(p), and the span of positions that it serves.
+    """The policy of agent_at(p), the span of positions that it serves, and what was noted about states."""
 
-    Attributes
-    ----------
-    position : int
-        Up to where the agent has learned.
-    since : int
-        agent_at has this very policy at every position from here to `position`.
-    policy : Policy
-    commitment : int
-        For how many more subjects it cannot change.
-    plans : int
-        How many policies were made on the way here from the position before.
-    notes : dict
-        What was worked out about states, for those who ask again.
-    """
-
-    position: int
-    since: int
+    position: int  # up to where the agent has learned
+    since: int  # agent_at has this very policy at every position from here to `position`
     policy: Policy
-    commitment: int
-    plans: int
+    commitment: int  # for how many more subjects it cannot change
+    plans: int  # how many policies were made on the way here from the position before
     notes: dict[tuple[str, bytes], Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property

@@ -99,29 +99,15 @@ def subject_of(ledger: Ledger, i: int) -> Subject:
 
 
 class Situation(NamedTuple):
-    """A subject in front of its policy.
-
-    Attributes
-    ----------
-    name : str
-    state : FloatArray of shape (d,)
-    coin : float
-    steady : bool
-        Whether everything known was told as advised.
-    policy : int
-        Its position.
-    spent : float
-    version : int
-        The last event of the subject.
-    """
+    """A subject in front of its policy."""
 
     name: str
     state: FloatArray
     coin: float
-    steady: bool
-    policy: int
+    steady: bool  # whether everything known was told as advised
+    policy: int  # its position
     spent: float
-    version: int
+    version: int  # the last event of the subject
 
 
 def situation_of(ledger: Ledger, i: int) -> Situation:

@@ -110,10 +110,7 @@ class Journal:
     def write(self, request: Request) -> Event:
         """Record a request and return its event, its first one if there are several; if its key is there, that one.
 
-        Raises
-        ------
-        StaleError
-            If the subject has changed since the request was made.
+        A request whose subject has changed since it was made is stale (:class:`StaleError`).
         """
         for turn in range(TURNS):
             try:

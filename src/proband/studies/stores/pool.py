@@ -40,18 +40,9 @@ class _Loan(Generic[C]):
 
 
 class Pool(Generic[C]):
-    """As many connections as there are threads at work at once.
+    """As many connections as there are threads at work at once; an idle one is used again if it is `usable`.
 
-    Parameters
-    ----------
-    connect : callable
-        Opens a connection.
-    close : callable
-        Closes one.
-    usable : callable
-        Whether an idle one can be used again.
-    place : str
-        What they lead to: it is among :data:`tainted` in a child that was forked while one was in use.
+    The place that they lead to is among :data:`tainted` in a child that was forked while one was in use.
     """
 
     def __init__(

@@ -83,15 +83,7 @@ class _Lock(NamedTuple):
 
 
 class Connections:
-    """Connections to the database of a store.
-
-    Parameters
-    ----------
-    address : str
-        With its secrets.
-    deadline : float
-        How many seconds to go on trying.
-    """
+    """Connections to the database of a store, by its address with all secrets; tried for `deadline` seconds."""
 
     def __init__(self, address: str, deadline: float) -> None:
         given = read_address(address)
