@@ -32,6 +32,16 @@ class NothingYetError(Exception):
     """There is no store yet to connect to: no file, or no tables."""
 
 
+@contextmanager
+def or_else(undo: Callable[[], object]) -> Iterator[None]:
+    """Call something if the block fails."""
+    try:
+        yield
+    except BaseException:
+        undo()
+        raise
+
+
 @dataclass(eq=False)
 class _Loan(Generic[C]):
     thread: int
@@ -77,12 +87,9 @@ class Pool(Generic[C]):
             self._change.wait_for(lambda: not self._forking)
             loan = _Loan[C](threading.get_ident(), self._era)
             self._loans.append(loan)
-        try:
+        with or_else(lambda: self._end(loan)):
             connection = self._reuse()
             loan.connection = connection = self._connect() if connection is None else connection
-        except BaseException:
-            self._end(loan)
-            raise
         return connection
 
     def give(self, connection: C, *, keep: bool = True) -> None:
