@@ -19,8 +19,7 @@ import threading
 import time
 
 from proband.errors import StudyError
-from proband.studies.learning.learner import Learner, MakeAgent, PolicySpan
-from proband.studies.learning.statements import Statement
+from proband.studies.learning.learner import Learner, MakeAgent, PolicySpan, Statement
 from proband.studies.ledger.ledger import Ledger
 
 MODES = ("background", "now", "never")

@@ -23,24 +23,12 @@ class _Kind(NamedTuple):
 
 
 ARRAYS: dict[str, _Kind] = {
-    "rows": _Kind(np.float64, np.nan, wide=True),
-    "paid": _Kind(np.float64, np.nan, wide=True),
+    **dict.fromkeys(("rows", "paid"), _Kind(np.float64, np.nan, wide=True)),
     "when": _Kind(np.int64, 0, wide=True),
-    "coin": _Kind(np.float64, 0.0),
-    "policy": _Kind(np.int64, 0),
-    "arrived": _Kind(np.int64, 0),
-    "decided": _Kind(np.int64, 0),
-    "voided": _Kind(np.int64, 0),
-    "touched": _Kind(np.int64, 0),
-    "arrived_at": _Kind(np.float64, np.nan),
-    "finished_at": _Kind(np.float64, np.nan),
-    "spent": _Kind(np.float64, 0.0),
-    "chance": _Kind(np.float64, np.nan),
-    "lease": _Kind(np.float64, 0.0),
-    "lease_end": _Kind(np.float64, 0.0),
-    "deviations": _Kind(np.int64, 0),
-    "steady": _Kind(np.bool_, 1),
-    "obeyed": _Kind(np.bool_, 1),
+    **dict.fromkeys(("coin", "spent", "lease", "lease_end"), _Kind(np.float64, 0.0)),
+    **dict.fromkeys(("arrived_at", "finished_at", "chance"), _Kind(np.float64, np.nan)),
+    **dict.fromkeys(("policy", "arrived", "decided", "voided", "touched", "deviations"), _Kind(np.int64, 0)),
+    **dict.fromkeys(("steady", "obeyed"), _Kind(np.bool_, 1)),
 }
 
 

@@ -68,8 +68,7 @@ class Subject:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the subject as JSON values."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**content, "known": dict(self.known), "ran": list(self.ran)}
+        return {**vars(self), "known": dict(self.known), "ran": list(self.ran)}
 
 
 def subject_of(ledger: Ledger, i: int) -> Subject:
