@@ -15,7 +15,6 @@ ROOMS = (
     ("study",),
     ("amendments", "queries"),
     ("operations",),
-    ("station",),
     ("summary",),
     ("exchange", "learning", "drift"),
     ("log",),

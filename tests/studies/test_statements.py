@@ -13,7 +13,7 @@ from proband import Problem, Records, Study, Test
 from proband.cli.study.printing import summary_facts
 from proband.figures import study_report
 from proband.rewards import Entropy
-from proband.studies.learning.statements import Statement
+from proband.studies.learning.learner import Statement
 from proband.studies.stores import MemoryStore
 
 NAMES = ("harbour", "station")

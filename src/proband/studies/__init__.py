@@ -11,11 +11,13 @@ Examples
 'crack'
 """
 
-from proband.studies.exchange import Verified, copy_study, import_study
-from proband.studies.learning import Advice, Alternative, Difference, Replayed
-from proband.studies.learning.replay import replay
-from proband.studies.ledger import Event, Ledger, Observation, Subject
-from proband.studies.log import folded
+from proband.studies.exchange.exports import Verified, copy_study, import_study
+from proband.studies.learning.advice import Advice, Alternative
+from proband.studies.learning.replay import Difference, Replayed, replay
+from proband.studies.ledger.chain import Event
+from proband.studies.ledger.ledger import Ledger, Observation
+from proband.studies.ledger.subject import Subject
+from proband.studies.log.fold import folded
 from proband.studies.stores import Store, open_store
 from proband.studies.study import Study
 from proband.studies.summary import Exploration, Stretch, Summary

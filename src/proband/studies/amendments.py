@@ -18,8 +18,7 @@ from proband.studies.events.kind import StaleError
 from proband.studies.exchange.spreadsheets import read_past
 from proband.studies.ledger.ledger import Outcome
 from proband.studies.ledger.subject import Subject
-from proband.studies.operations import name_of
-from proband.studies.station import Station
+from proband.studies.operations import Station, name_of
 from proband.texts import escaped
 from proband.vocabulary import Records
 

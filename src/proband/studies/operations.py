@@ -1,4 +1,4 @@
-"""What operators do: methods of :class:`proband.studies.Study`.
+"""What operators do at a station: methods of :class:`proband.studies.Study`.
 
 A subject is bound to a policy when it arrives: the position of the log up to which the station's agent has learned.
 All later advice for it comes from that policy, whoever asks, so that it is the same at every station and after every
@@ -20,16 +20,27 @@ from proband.studies.events.kind import StaleError
 from proband.studies.events.observed import Told, told_of
 from proband.studies.learning import acting
 from proband.studies.learning.advice import Advice, action_for, advise
+from proband.studies.learning.replanning import Replanner
 from proband.studies.ledger.chain import Event
 from proband.studies.ledger.ledger import OPEN, Outcome
 from proband.studies.ledger.subject import Situation, Subject, situation_of
-from proband.studies.station import Station
+from proband.studies.log.journal import Journal
 
 MOST_ADVISED = 10_000
 """Actions that are kept until their subjects change."""
 
 Advised = tuple[int, str]
 """What is advised: an action, and its name."""
+
+
+class Station:
+    """A study as one station has it: the log, the policies, and for how long it keeps subjects."""
+
+    def __init__(self, journal: Journal, replanner: Replanner, *, lease: float) -> None:
+        self._journal = journal
+        self._replanner = replanner
+        self._lease = lease
+        self._advised: dict[str, tuple[int, tuple[int, str]]] = {}
 
 
 def arrive(

@@ -22,9 +22,9 @@ from proband.studies.learning.replay import Replayed
 from proband.studies.ledger.chain import Event, unseal
 from proband.studies.ledger.ledger import OPEN, Observation
 from proband.studies.ledger.subject import Subject, subject_of
-from proband.studies.log.audit import Audit
 from proband.studies.log.fold import read_entries
-from proband.studies.station import Station
+from proband.studies.log.snapshots import Audit
+from proband.studies.operations import Station
 from proband.studies.stores.contract import Entry
 from proband.studies.summary import Summary, summarise
 from proband.vocabulary import Policy, Records
@@ -85,19 +85,13 @@ def summary(study: Station, *, exploration: bool = True, drift: bool = True) -> 
         Whether to say what is still to be explored and what the agent states, which needs a plan, and to check for
         drift, which looks at every outcome; both may take a while in a long study.
     """
-    study._journal.refresh()
-    span = study._replanner.current() if exploration else None
-    statement = study._replanner.statement() if exploration else None
-    drifted = look_for_drift(study) if drift else None
-    with study._journal.lock:
-        return summarise(
-            study._journal.ledger,
-            study._journal.leases,
-            span=span,
-            statement=statement,
-            drift=drifted,
-            trouble=study._replanner.trouble,
-        )
+    journal, replanner = study._journal, study._replanner
+    journal.refresh()
+    span = replanner.current() if exploration else None
+    statement = replanner.statement() if exploration else None
+    seen, trouble = look_for_drift(study) if drift else None, replanner.trouble
+    with journal.lock:
+        return summarise(journal.ledger, journal.leases, span=span, statement=statement, drift=seen, trouble=trouble)
 
 
 def look_for_drift(study: Station, *, alpha: float = 0.01) -> DriftReport:
@@ -185,7 +179,7 @@ def replay(study: Station) -> Replayed:
 
 
 def export(study: Station, path: str | os.PathLike[str]) -> Verified:
-    """Write the whole log as JSON lines, lossless (:mod:`proband.studies.exports.exports`)."""
+    """Write the whole log as JSON lines, lossless (:mod:`proband.studies.exchange.exports`)."""
     study._journal.check_open()
     return exports.export_study(study._journal.store, study._journal.study, path)
 

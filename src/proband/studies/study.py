@@ -6,6 +6,8 @@ bit for bit, and a correction is an event, never an update.
 
 from __future__ import annotations
 
+import getpass
+import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,9 +22,11 @@ from proband.studies.learning.replanning import Replanner, mode_of
 from proband.studies.ledger.chain import Event, as_time, moment, seal
 from proband.studies.log.fold import begun
 from proband.studies.log.journal import Journal
-from proband.studies.station import Station, actor_of, station_of
+from proband.studies.operations import Station
 from proband.studies.stores.contract import Store
+from proband.studies.stores.pool import or_else
 from proband.studies.stores.registry import Hidden, open_store
+from proband.texts import escaped
 
 DEFAULT_STORE = "sqlite:///proband.db"
 DEFAULT_LEASE = 900.0
@@ -147,13 +151,17 @@ class Study(Station):
         data = created.draft(
             problem, name=name, agent=agent, seed=seed, horizon=horizon, created=date, condition_number=condition_number
         )
-        who, place, held, mode = actor_of(actor), station_of(station), checks.lease_of(lease), mode_of(replan)
+        who, place, held, mode = _actor_of(actor), _station_of(station), checks.lease_of(lease), mode_of(replan)
         kind = created.CREATED
         first = Event(1, kind, None, data, date, who, place, proband.__version__, kind)
         begun(seal(first), first)  # what is written can be read
         with _opened(store) as (where, owned):
             where.create(data["name"], seal(first))
-            return cls._on(where, data["name"], owned, who, place, held, mode, clock)
+            study = cls.open(
+                data["name"], store=where, actor=actor, station=station, lease=held, replan=mode, clock=clock
+            )
+            study._owned = owned
+        return study
 
     @classmethod
     def open(
@@ -180,10 +188,15 @@ class Study(Station):
             As for :meth:`create`.
         """
         store = Hidden(store) if isinstance(store, str) else store
-        who, place, held, mode = actor_of(actor), station_of(station), checks.lease_of(lease), mode_of(replan)
+        who, place, held, mode = _actor_of(actor), _station_of(station), checks.lease_of(lease), mode_of(replan)
+        wall, steady = (time.time, time.monotonic) if clock is None else (clock, clock)
         with _opened(store) as (where, owned):
-            study = cls._on(where, name, owned, who, place, held, mode, clock)
-        stated = study._journal.ledger.creation["problem"]
+            journal = Journal(where, name, actor=who, station=place, clock=wall, steady=steady)
+        creation = journal.ledger.creation
+        replanner = Replanner(
+            lambda: created.make_agent(journal.ledger.problem, creation), journal.ledger, journal.lock, mode=mode
+        )
+        study, stated = cls(journal, replanner, lease=held, owned=owned), creation["problem"]
         if problem is not None and problem.to_dict() != stated:
             study.close()
             raise StudyError(
@@ -191,26 +204,6 @@ class Study(Station):
                 "tests, decisions and reward must be the same; open it without a problem, or create another study"
             )
         return study
-
-    @classmethod
-    def _on(
-        cls,
-        store: Store,
-        name: str,
-        owned: Store | None,
-        actor: str,
-        station: str,
-        lease: float,
-        replan: str,
-        clock: Callable[[], float] | None,
-    ) -> Self:
-        wall, steady = (time.time, time.monotonic) if clock is None else (clock, clock)
-        journal = Journal(store, name, actor=actor, station=station, clock=wall, steady=steady)
-        ledger = journal.ledger
-        replanner = Replanner(
-            lambda: created.make_agent(ledger.problem, ledger.creation), ledger, journal.lock, mode=replan
-        )
-        return cls(journal, replanner, lease=lease, owned=owned)
 
     def __enter__(self) -> Self:
         return self
@@ -234,6 +227,21 @@ class Study(Station):
         return self._replanner.replan().position
 
 
+def _actor_of(given: str | None) -> str:
+    """Return who tells: the given name, or the user's."""
+    if given is not None:
+        return checks.text("the actor", given)
+    try:
+        return escaped(getpass.getuser())
+    except (KeyError, OSError):  # a container may run under a number without a name
+        return "unknown"
+
+
+def _station_of(given: str | None) -> str:
+    """Return where: the given name, or the machine's, so that all commands on one machine are one station."""
+    return checks.text("the station", given) if given is not None else escaped(platform.node()) or "unknown"
+
+
 @contextmanager
 def _opened(store: Store | str) -> Iterator[tuple[Store, Store | None]]:
     """Open a store by its URL, and close it if the block fails; a store that is given stays its owner's."""
@@ -241,8 +249,5 @@ def _opened(store: Store | str) -> Iterator[tuple[Store, Store | None]]:
         yield store, None
         return
     where = open_store(store)
-    try:
+    with or_else(where.close):
         yield where, where
-    except BaseException:
-        where.close()
-        raise

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,8 +17,7 @@ from proband.distributions import Discrete
 from proband.policies import CoinPolicy, FixedSet
 from proband.studies.learning import acting
 from proband.studies.learning.advice import runs_everything
-from proband.studies.learning.learner import PolicySpan
-from proband.studies.learning.statements import Statement
+from proband.studies.learning.learner import PolicySpan, Statement
 from proband.studies.ledger.leases import Leases
 from proband.studies.ledger.ledger import Clock, Ledger
 from proband.vocabulary import FloatArray, IntArray
@@ -141,10 +140,9 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as JSON values."""
-        content = {field.name: getattr(self, field.name) for field in fields(self)}
         explored = self.exploration
         return {
-            **content,
+            **vars(self),
             "stretches": [stretch._asdict() for stretch in self.stretches],
             "clock": [warning._asdict() for warning in self.clock],
             "exploration": None if explored is None else dict(vars(explored)),

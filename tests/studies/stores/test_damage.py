@@ -14,7 +14,7 @@ from tests.studies.crowd import Crowd, bolts
 from proband.errors import ProbandError, StoreError, TamperedError
 from proband.studies import Study
 from proband.studies.stores import SQLiteStore
-from proband.studies.stores.sqlite.errors import explain
+from proband.studies.stores.sqlite.file import explain
 
 
 @pytest.fixture

@@ -114,9 +114,8 @@ class DriftReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
         raised = None if self.raised is None else self.raised._asdict()
-        return {**content, "raised": raised, "suspects": [suspect.to_dict() for suspect in self.suspects]}
+        return {**vars(self), "raised": raised, "suspects": [suspect.to_dict() for suspect in self.suspects]}
 
 
 class Drift:
@@ -205,16 +204,7 @@ class Drift:
 
     def report(self) -> DriftReport:
         """Return what was found so far."""
-        return DriftReport(
-            alpha=self.alpha,
-            observations=self.observations,
-            subjects=self.subjects,
-            log_e=self.log_e,
-            p_value=self.p_value,
-            alarm=self.alarm,
-            raised=self.raised,
-            suspects=self.suspects,
-        )
+        return DriftReport(**{name: getattr(self, name) for name in DriftReport.__dataclass_fields__})
 
     def _bucket(self, row: FloatArray, test: int) -> Bucket:
         """Return the bucket of an observation; a new one where there is none."""

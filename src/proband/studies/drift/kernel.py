@@ -90,33 +90,15 @@ def most_likely(counts: FloatArray, before: FloatArray) -> float:
 @kernel
 def listed_step(
     x: int,
-    started: int,
-    bounds: FloatArray,
-    counts: FloatArray,
-    faded: FloatArray,
-    before: FloatArray,
-    posterior: FloatArray,
-    predicted: FloatArray,
+    started: int,  # how many starts lie behind
+    bounds: FloatArray,  # (starts,): the denominator since each start is to be exp of this at least
+    counts: FloatArray,  # (k,): how often each outcome was seen
+    faded: FloatArray,  # (G, k): the same, faded
+    before: FloatArray,  # (starts, k): the counts at each start
+    posterior: FloatArray,  # (starts, 1 + G)
+    predicted: FloatArray,  # (starts,): the sum of log θ since each start
 ) -> float:
-    """Add outcome x of k to a bucket, and return its log E.
-
-    Parameters
-    ----------
-    x : int
-    started : int
-        How many starts lie behind.
-    bounds : FloatArray of shape (starts,)
-        The denominator since each start is to be exp of this at least.
-    counts : FloatArray of shape (k,)
-        How often each outcome was seen.
-    faded : FloatArray of shape (G, k)
-        The same, faded.
-    before : FloatArray of shape (starts, k)
-        The counts at each start.
-    posterior : FloatArray of shape (starts, 1 + G)
-    predicted : FloatArray of shape (starts,)
-        The sum of log θ since each start.
-    """
+    """Add outcome x of k to a bucket, and return its log E."""
     k, n = len(counts), counts.sum()
     steady = (counts[x] + 0.5) / (n + 0.5 * k)
     ratios = np.empty(len(faded))
@@ -239,41 +221,21 @@ def measured_start(j: int, q: int) -> int:
 
 @kernel
 def measured_step(
-    row: FloatArray,
-    started: int,
+    row: FloatArray,  # (q,): 1, what was known, and what was measured; afterwards, less the origin
+    started: int,  # how many starts lie behind
     n: int,
-    origin: FloatArray,
-    root: FloatArray,
-    laid: FloatArray,
-    since: FloatArray,
-    shapes: FloatArray,
-    counts: FloatArray,
+    origin: FloatArray,  # (q,): the first row; numbers near it lose no digits
+    root: FloatArray,  # (q, q): the factor R of all rows before
+    laid: FloatArray,  # (q,): the coefficients and the spread by which the bins were laid
+    since: FloatArray,  # (starts, q, q): the factor of the rows since each start
+    shapes: FloatArray,  # (starts,): the sum of log φ(y | bin) since each start
+    counts: FloatArray,  # of the bins, and so on: see `listed_step`
     faded: FloatArray,
     before: FloatArray,
     posterior: FloatArray,
     predicted: FloatArray,
 ) -> tuple[float, float]:
-    """Add the (n + 1)-th measurement to a bucket; return its log E, and by how much it differs from what was expected.
-
-    Parameters
-    ----------
-    row : FloatArray of shape (q,)
-        1, what was known, and what was measured; afterwards, less the origin.
-    started, n : int
-        How many starts, and how many measurements, lie behind.
-    origin : FloatArray of shape (q,)
-        The first row: numbers near it lose no digits.
-    root : FloatArray of shape (q, q)
-        The factor R of all rows before.
-    laid : FloatArray of shape (q,)
-        The coefficients and the spread by which the bins were laid.
-    since : FloatArray of shape (starts, q, q)
-        The factor of the rows since each start.
-    shapes : FloatArray of shape (starts,)
-        The sum of log φ(y | bin) since each start.
-    counts, faded, before, posterior, predicted
-        Of the bins; see :func:`listed_step`.
-    """
+    """Add the (n + 1)-th measurement to a bucket; return its log E, and how far it is from what was expected."""
     for i in range(1, len(row)):
         row[i] -= origin[i]
     y, fitted = row[-1], np.empty(len(row))

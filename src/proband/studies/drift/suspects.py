@@ -49,8 +49,7 @@ class Suspect:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the suspect as JSON values."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**content, "before": list(self.before), "after": list(self.after)}
+        return {**vars(self), "before": list(self.before), "after": list(self.after)}
 
 
 def suspect_of(problem: Problem, bucket: Bucket) -> Suspect:

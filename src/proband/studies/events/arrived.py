@@ -21,14 +21,7 @@ _KEY = 0x70726F62616E6400
 
 
 def coin(seed: int, number: int) -> float:
-    """Return the coin of a subject.
-
-    Parameters
-    ----------
-    seed : int
-        Of the study, 0 or more.
-    number : int
-        Of the subject: 1, 2, ... in order of arrival.
+    """Return the coin of a subject, by the seed of the study and its number (1, 2, ... in order of arrival).
 
     Examples
     --------

@@ -32,23 +32,13 @@ ROWS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class PastRecords:
-    """Distinct rows, how often each was seen, and with which chance it was complete.
-
-    Attributes
-    ----------
-    outcomes : FloatArray of shape (u, d)
-    counts : IntArray of shape (u,)
-    chances : FloatArray of shape (u,)
-    source : str
-    digest : str
-        Of all of the table, whatever the order of its rows.
-    """
+    """Distinct rows, how often each was seen, and with which chance it was complete."""
 
     outcomes: FloatArray
     counts: IntArray
     chances: FloatArray
     source: str
-    digest: str
+    digest: str  # of all of the table, whatever the order of its rows
 
     @property
     def n(self) -> int:
@@ -72,10 +62,7 @@ class PastRecords:
     def beyond(self, earlier: Sequence[Imported]) -> PastRecords:
         """Return what a table has more than was imported before under the same name.
 
-        Raises
-        ------
-        StudyError
-            If rows of before are missing, and others are there again: nobody can tell whether it is the same table.
+        If rows of before are missing, and others are there again, nobody can tell whether it is the same table.
         """
         same = [imported for imported in earlier if imported.source == self.source]
         known = Counter[bytes]()

@@ -52,31 +52,20 @@ class Draft(NamedTuple):
 
 @dataclass(frozen=True)
 class EventKind(Generic[Meaning]):
-    """A kind of event.
-
-    Attributes
-    ----------
-    name : str
-    draft : callable
-        From (ledger, request, leases) to drafts; raises if the request does not fit what is known, or is stale. Without
-        leases nobody holds anything.
-    same : callable
-        Whether the content of a request and what its recorded events say are the same: the key came back.
-    read : callable
-        From (ledger, event, data) to what the event means, as `fold` takes it; raises unless a study could have written
-        it next: the right types, numbers in their range, and what has to have happened before.
-    fold : callable
-        Changes the ledger, from (ledger, event, seconds since 1970, meaning); without a clock, and without chance.
-    asked : callable
-        From (ledger, event, data) to the content of the request that it may have come from, for logs from elsewhere:
-        drafted again, it must say the same.
-    """
+    """A kind of event: its name, and what is done with it."""
 
     name: str
+    # Returns drafts; raises if a request is stale or does not fit what is known; without leases nobody holds anything.
     draft: Callable[[Ledger, Request, Leases | None], list[Draft]]
+    # Whether the content of a request and what its recorded events say are the same: the key came back.
     same: Callable[[dict[str, Any], list[Data]], bool]
+    # Returns what the event means, as `fold` takes it; raises unless a study could have written it next: the right
+    # types, numbers in their range, and what has to have happened before.
     read: Callable[[Ledger, Event, Data], Meaning]
+    # Changes the ledger, given also the seconds since 1970; without a clock, and without chance.
     fold: Callable[[Ledger, Event, float, Meaning], None]
+    # Returns the content of the request that it may have come from, for logs from elsewhere: drafted again, it must
+    # say the same.
     asked: Callable[[Ledger, Event, Data], dict[str, Any]]
 
 

@@ -2,7 +2,7 @@
 
 The first line says which study it is, how long its log, and the hash of its last entry. Every other line is the body of
 one entry, exactly as it was hashed: the SHA-256 of line n + 1 is the `previous` of line n + 2, so that the chain can be
-checked without this library.
+checked without this library. A study is copied from one store to another by way of such a file.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import itertools
 import json
 import os
 import re
+import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from proband.errors import StudyError, StudyExistsError, TamperedError
+from proband.errors import ProbandError, StudyError, StudyExistsError, TamperedError
 from proband.files import LARGEST_FILE, size
 from proband.studies.exchange.inspection import inspect_log
-from proband.studies.exchange.whole_files import beside
 from proband.studies.ledger.chain import FORMAT, Event, canonical, digest, linked
 from proband.studies.log.fold import read_entries
 from proband.studies.stores.contract import Entry, Store
@@ -45,18 +47,8 @@ def verify(
 ) -> Verified:
     """Check a log from its first entry to its last; with the length and hash of an earlier look, also for its tail.
 
-    Parameters
-    ----------
-    entries : iterable of Entry
-    length, hash : int and str, optional
-        Of an earlier look; the hash alone must be that of any entry.
-    each : callable, optional
-        Is given every entry with its event, once it was checked.
-
-    Raises
-    ------
-    TamperedError
-        Naming the first entry that was altered, reordered or dropped.
+    The hash alone must be that of any entry. `each` is given every entry with its event, once it was checked. A
+    :class:`TamperedError` names the first entry that was altered, reordered or dropped.
     """
     wanted = None if hash is None else _whole_hash(hash)
     last, seen = Verified(0, ""), wanted is None or length is not None
@@ -138,9 +130,75 @@ def import_study(path: str | os.PathLike[str], *, store: Store | str) -> Verifie
     return found
 
 
+def copy_study(study: str, *, source: Store, target: Store) -> Verified:
+    """Copy a study into another store, whole or not at all; return the length and the hash that both have.
+
+    The source is only read, and stations may go on with it: what they write meanwhile is not copied. Copying again adds
+    what came since. The log is exported and imported, with all the checks of both, and then read back and verified.
+
+    Parameters
+    ----------
+    study : str
+    source, target : Store
+
+    Raises
+    ------
+    StudyExistsError
+        If the target has another study of this name, or one that has gone on by itself.
+    TamperedError
+        If the log is not whole, here or there.
+
+    Examples
+    --------
+    >>> from proband.studies import Study, open_store
+    >>> from proband.instances import bolts
+    >>> here, there = open_store("memory:"), open_store("memory:")
+    >>> _ = Study.create(bolts().problem, name="bolts", store=here).arrive()
+    >>> copy_study("bolts", source=here, target=there).length, there.read("bolts") == here.read("bolts")
+    (2, True)
+    """
+    with tempfile.TemporaryDirectory(prefix="proband-") as folder:
+        path = Path(folder) / "log.jsonl"
+        found = export_study(source, study, path)
+        try:
+            import_study(path, store=target)
+        except StudyError as error:
+            raise type(error)(str(error).replace(str(path), f"study {study!r} of {source.url}")) from error
+    there = verify(read_entries(target, study), length=found.length, hash=found.hash)
+    if there.length > found.length:
+        raise StudyExistsError(
+            f"study {study!r} has {there.length} entries in {target.url} and {found.length} in {source.url}: it has "
+            "gone on there by itself; nothing was copied; go on with that one, or copy into another store"
+        )
+    return found
+
+
 def differs_from(entries: Iterable[Entry], others: Iterable[Entry]) -> int | None:
     """Return the number of the first entry in which two logs differ; None if one is the beginning of the other."""
     return next((ours.number for ours, theirs in zip(entries, others, strict=False) if ours != theirs), None)
+
+
+@contextmanager
+def beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Lend a path to write to; when the block ends well, what is there is synced and takes the place of the other.
+
+    If it cannot be written, what was there before is as it was.
+    """
+    target = Path(path)
+    scratch = target.with_name(f".proband-{uuid.uuid4().hex}")
+    try:
+        yield scratch
+        with scratch.open("rb+") as file:
+            os.fsync(file.fileno())
+        scratch.replace(target)
+    except ProbandError:
+        raise
+    except OSError as error:
+        raise StudyError(
+            f"{path}: it cannot be written ({error.strerror or error}); check the path and the disk"
+        ) from error
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 class _Rest:

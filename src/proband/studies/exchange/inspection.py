@@ -29,16 +29,9 @@ _RAW = (LookupError, TypeError, ValueError, AttributeError, OverflowError, Recur
 
 
 def inspect_log(entries: Iterable[Entry], study: str, place: Callable[[int], str]) -> None:
-    """Raise unless every entry could have been written by direct calls.
+    """Raise unless every entry of a whole log could have been written by direct calls.
 
-    Parameters
-    ----------
-    entries : iterable of Entry
-        The whole log.
-    study : str
-        Its name.
-    place : callable
-        Says where the entry of a number stands; the message begins with it.
+    What `place` says of a number, where that entry stands, begins the message.
     """
     ledger: Ledger | None = None
     latest, keys = time.time() + AHEAD, set[str]()

@@ -16,7 +16,7 @@ from proband import tables
 from proband.errors import MissingExtraError, ProbandError, TableError, shown
 from proband.files import MOST_ENTRIES, read_bytes
 from proband.problem import Problem
-from proband.studies.exchange.whole_files import beside
+from proband.studies.exchange.exports import beside
 from proband.studies.ledger.chain import as_time
 from proband.studies.ledger.ledger import Ledger
 from proband.texts import cell_of

@@ -41,17 +41,7 @@ class OverPlan(Protocol):
 
 
 def action(problem: Problem, policy: Policy, state: FloatArray, coin: float, *, steady: bool) -> int:
-    """Return what to do in a state (d,): a test, or a decision.
-
-    Parameters
-    ----------
-    problem : Problem
-    policy : Policy
-    state : FloatArray of shape (d,)
-    coin : float
-    steady : bool
-        Whether everything known was told as advised.
-    """
+    """Return what to do in a state (d,), a test or a decision; `steady` if everything known was told as advised."""
     if steady:
         return act(policy, state, coin)
     reached, chosen = walk(problem, policy, state, coin)

@@ -80,8 +80,7 @@ class Advice:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the advice as JSON values."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**content, "alternatives": [other._asdict() for other in self.alternatives]}
+        return {**vars(self), "alternatives": [other._asdict() for other in self.alternatives]}
 
 
 @runtime_checkable
@@ -111,7 +110,6 @@ def action_for(problem: Problem, span: PolicySpan, situation: Situation) -> int:
 def advise(ledger: Ledger, span: PolicySpan, situation: Situation, action: int) -> Advice:
     """Explain an action."""
     problem = ledger.problem
-    account, options = _account(problem, span, situation.state)
     test = action < problem.d
     exploring = test and not problem.tests[action].on_arrival and _explores(problem, span, situation, action)
     return Advice(
@@ -121,8 +119,8 @@ def advise(ledger: Ledger, span: PolicySpan, situation: Situation, action: int) 
         cost=ledger.price(situation.state, action) if test else 0.0,
         spent=situation.spent,
         unit=problem.unit,
-        reason=_reason(problem, span.policy, situation, action, account, options, exploring=exploring),
-        alternatives=options,
+        reason=_reason(problem, span, situation, action, exploring=exploring),
+        alternatives=_account(problem, span, situation.state)[1],
         exploring=exploring,
         policy=situation.policy,
     )
@@ -134,20 +132,15 @@ def _account(problem: Problem, span: PolicySpan, state: FloatArray) -> tuple[Exp
     def explained() -> tuple[Explanation | None, Alternatives]:
         plan = acting.plan_of(span.policy)
         account = plan.explain(state) if isinstance(plan, Explains) else None
-        return account, _alternatives(problem, account)
+        others = () if account is None else account.alternatives
+        return account, tuple(Alternative(*_named(problem, other.action), other.value, other.loss) for other in others)
 
     return span.once("account", state, explained)
 
 
-def _alternatives(problem: Problem, account: Explanation | None) -> Alternatives:
-    if account is None:
-        return ()
-    return tuple(
-        Alternative(
-            problem.action_name(other.action), TEST if other.action < problem.d else DECISION, other.value, other.loss
-        )
-        for other in account.alternatives
-    )
+def _named(problem: Problem, action: int) -> tuple[str, str]:
+    """Return the name and the kind of an action."""
+    return problem.action_name(action), TEST if action < problem.d else DECISION
 
 
 def _explores(problem: Problem, span: PolicySpan, situation: Situation, action: int) -> bool:
@@ -165,16 +158,8 @@ def runs_everything(policy: FixedSet) -> bool:
     return set(policy.order) == set(policy.problem.operable.tolist())
 
 
-def _reason(
-    problem: Problem,
-    policy: Policy,
-    situation: Situation,
-    action: int,
-    account: Explanation | None,
-    options: Alternatives,
-    *,
-    exploring: bool,
-) -> str:
+def _reason(problem: Problem, span: PolicySpan, situation: Situation, action: int, *, exploring: bool) -> str:
+    policy, (account, options) = span.policy, _account(problem, span, situation.state)
     if action < problem.d and problem.tests[action].on_arrival:
         return "It is known on arrival and costs nothing: tell it first."
     if isinstance(policy, FixedSet):
@@ -203,8 +188,8 @@ def _completing(problem: Problem, policy: Policy, situation: Situation) -> str:
 
 
 def _comparison(problem: Problem, action: int, options: Alternatives) -> str:
-    chosen = (problem.action_name(action), TEST if action < problem.d else DECISION)
-    own = next((other for other in options if (other.name, other.kind) == chosen), None)
+    chosen = _named(problem, action)
+    own = next((other for other in options if other[:2] == chosen), None)
     unit = f" {problem.unit}" if problem.unit else ""
     if own is None:
         return "The policy says so."

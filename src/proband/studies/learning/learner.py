@@ -8,22 +8,30 @@ subjects show unavailable tests, a piece ends after the last one of them: new su
 only when a truth comes in, and then the agent begins anew.
 
 A policy changes only where a commitment ends or an event forces it, so one policy serves an interval of positions.
+
+Beside its policy an agent may state a certificate, and what a user should know. A certificate rests on rounds that
+measured what they were given, and on all of them. An agent sees the first from what it is told (:mod:`.acting`: the
+chance of a subject that went its own way is not known). It never sees subjects that were voided, or left open, perhaps
+because of what they showed: for the first the study withdraws the certificate, of the second, which may still be
+finished, it gives notice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.studies.ledger.leases import Leases
 from proband.studies.ledger.ledger import Ledger, Part
 from proband.vocabulary import FloatArray, Policy, Records
 
 if TYPE_CHECKING:  # agents bring the planners with them
     from proband.agents import Agent
+    from proband.agents.entropy import Certificate
 
 MakeAgent = Callable[[], "Agent"]
 T = TypeVar("T")
@@ -31,31 +39,21 @@ T = TypeVar("T")
 MOST_NOTES = 10_000
 """Notes that are kept with a policy."""
 
+_BIASED = (
+    "Subjects of whom something was seen were {1} ({0:,}): if what it was is the reason, all that is learned from the "
+    "others is biased."
+)
+
 
 @dataclass(frozen=True)
 class PolicySpan:
-    """The policy of agent_at(p), and the span of positions that it serves.
+    """The policy of agent_at(p), the span of positions that it serves, and what was noted about states."""
 
-    Attributes
-    ----------
-    position : int
-        Up to where the agent has learned.
-    since : int
-        agent_at has this very policy at every position from here to `position`.
-    policy : Policy
-    commitment : int
-        For how many more subjects it cannot change.
-    plans : int
-        How many policies were made on the way here from the position before.
-    notes : dict
-        What was worked out about states, for those who ask again.
-    """
-
-    position: int
-    since: int
+    position: int  # up to where the agent has learned
+    since: int  # agent_at has this very policy at every position from here to `position`
     policy: Policy
-    commitment: int
-    plans: int
+    commitment: int  # for how many more subjects it cannot change
+    plans: int  # how many policies were made on the way here from the position before
     notes: dict[tuple[str, bytes], Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -144,3 +142,51 @@ class Learner:
             piece = slice(start, stop)
             yield Records(part.outcomes[piece], part.counts[piece], part.chances[piece]), int(part.numbers[stop - 1])
             start = stop
+
+
+@runtime_checkable
+class Certifies(Protocol):
+    """An agent that certifies something."""
+
+    def certificate(self) -> Certificate:
+        """Return what is certain now."""
+        ...
+
+
+@runtime_checkable
+class GivesNotice(Protocol):
+    """An agent that has something to say to its user."""
+
+    notices: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What an agent states: a certificate, if it certifies something, and what a user should know."""
+
+    certificate: Certificate | None = None
+    notices: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, agent: Agent) -> Statement:
+        """Return what an agent states."""
+        certificate = agent.certificate() if isinstance(agent, Certifies) else None
+        return cls(certificate, tuple(agent.notices) if isinstance(agent, GivesNotice) else ())
+
+    def in_study(self, ledger: Ledger, leases: Leases) -> Statement:
+        """Return the statement as it holds in a study now, where subjects were voided or left open."""
+        if self.certificate is None or self.certificate.withdrawn:
+            return self
+        columns, n = ledger.columns, len(ledger.columns)
+        seen = np.asarray((columns.when[:n] > 0).any(axis=1))
+        voided = int((seen & (columns.voided[:n] > ledger.last_restart(ledger.position))).sum())
+        if voided:
+            reason = _BIASED.format(voided, "voided") + " Restart the study to begin anew."
+            return replace(self, certificate=self.certificate.withdraw(reason), notices=(reason, *self.notices))
+        left = sum(bool(seen[i] and leases.over(i)) for i in ledger.open)
+        return replace(self, notices=(_BIASED.format(left, "left open"), *self.notices)) if left else self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement as JSON values."""
+        stated = None if self.certificate is None else self.certificate.to_dict()
+        return {"certificate": stated, "notices": list(self.notices)}

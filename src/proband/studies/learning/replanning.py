@@ -19,8 +19,7 @@ import threading
 import time
 
 from proband.errors import StudyError
-from proband.studies.learning.learner import Learner, MakeAgent, PolicySpan
-from proband.studies.learning.statements import Statement
+from proband.studies.learning.learner import Learner, MakeAgent, PolicySpan, Statement
 from proband.studies.ledger.ledger import Ledger
 
 MODES = ("background", "now", "never")
@@ -45,27 +44,19 @@ def mode_of(given: str) -> str:
 
 
 class Replanner:
-    """Policies of one station; the lock is held while the ledger is read.
-
-    Attributes
-    ----------
-    newest : PolicySpan or None
-        The policy that newcomers get at present; None before anybody asked for one.
-    trouble : Exception or None
-        What went wrong when the thread tried to learn.
-    """
+    """Policies of one station; the lock is held while the ledger is read."""
 
     def __init__(self, make: MakeAgent, ledger: Ledger, lock: threading.RLock, *, mode: str = "background") -> None:
         self.mode = mode_of(mode)
         self._make, self._ledger, self._lock = make, ledger, lock
-        self.newest: PolicySpan | None = None
+        self.newest: PolicySpan | None = None  # what newcomers get at present; None before anybody asked for one
         self._kept: list[PolicySpan] = []
         self._learners: dict[bool, Learner] = {}  # the one that goes on, and one aside for what was before
         self._main_lock, self._aside_lock = threading.Lock(), threading.Lock()
         self._worker: threading.Thread | None = None
         self._stopping, self._closed = threading.Event(), False
         self._took, self._a_plan = 0.0, math.inf
-        self.trouble: Exception | None = None
+        self.trouble: Exception | None = None  # what went wrong when the thread tried to learn
 
     def current(self) -> PolicySpan:
         """Return the policy for newcomers; waits for a plan only if there is none at all."""

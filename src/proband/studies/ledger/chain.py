@@ -116,13 +116,7 @@ def unseal(entry: Entry) -> Event:
 
 
 def linked(entries: Iterable[Entry], *, after: int = 0, previous: str = NO_HASH) -> Iterator[tuple[Entry, Event]]:
-    """Yield successive entries and their events, after checking the chain; `previous` is the hash of entry `after`.
-
-    Raises
-    ------
-    TamperedError
-        At the first entry that was altered, reordered or dropped.
-    """
+    """Yield successive entries and their events, after checking the chain; `previous` is the hash of entry `after`."""
     for entry in entries:
         event = unseal(entry)
         if event.number != after + 1:

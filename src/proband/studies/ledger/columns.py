@@ -23,78 +23,36 @@ class _Kind(NamedTuple):
 
 
 ARRAYS: dict[str, _Kind] = {
-    "rows": _Kind(np.float64, np.nan, wide=True),
-    "paid": _Kind(np.float64, np.nan, wide=True),
+    **dict.fromkeys(("rows", "paid"), _Kind(np.float64, np.nan, wide=True)),
     "when": _Kind(np.int64, 0, wide=True),
-    "coin": _Kind(np.float64, 0.0),
-    "policy": _Kind(np.int64, 0),
-    "arrived": _Kind(np.int64, 0),
-    "decided": _Kind(np.int64, 0),
-    "voided": _Kind(np.int64, 0),
-    "touched": _Kind(np.int64, 0),
-    "arrived_at": _Kind(np.float64, np.nan),
-    "finished_at": _Kind(np.float64, np.nan),
-    "spent": _Kind(np.float64, 0.0),
-    "chance": _Kind(np.float64, np.nan),
-    "lease": _Kind(np.float64, 0.0),
-    "lease_end": _Kind(np.float64, 0.0),
-    "deviations": _Kind(np.int64, 0),
-    "steady": _Kind(np.bool_, 1),
-    "obeyed": _Kind(np.bool_, 1),
+    **dict.fromkeys(("coin", "spent", "lease", "lease_end"), _Kind(np.float64, 0.0)),
+    **dict.fromkeys(("arrived_at", "finished_at", "chance"), _Kind(np.float64, np.nan)),
+    **dict.fromkeys(("policy", "arrived", "decided", "voided", "touched", "deviations"), _Kind(np.int64, 0)),
+    **dict.fromkeys(("steady", "obeyed"), _Kind(np.bool_, 1)),
 }
 
 
 class Columns:
-    """Arrays with one row for each subject, and lists of names beside them.
+    """Arrays with one row for each subject, and lists of names beside them: (n, d) where they are wide, else (n,)."""
 
-    Attributes
-    ----------
-    rows : FloatArray of shape (n, d)
-        What is known of each subject, revealed outcomes included.
-    paid : FloatArray of shape (n, d)
-        What each run test cost; NaN where it was not run (known on arrival, revealed, or not known).
-    when : IntArray of shape (n, d)
-        The event that told each outcome; 0 where it is not known.
-    coin : FloatArray of shape (n,)
-    policy : IntArray of shape (n,)
-        The position of the log whose agent advises the subject.
-    arrived, decided, voided, touched : IntArray of shape (n,)
-        Events: arrival, decision, voiding, and the last one of the subject; 0 where there is none.
-    arrived_at, finished_at : FloatArray of shape (n,)
-        Times of arrival and decision, in seconds since 1970.
-    spent : FloatArray of shape (n,)
-    chance : FloatArray of shape (n,)
-        The probability that the subject's policy would have run every test (:mod:`proband.studies.learning.acting`).
-    lease, lease_end : FloatArray of shape (n,)
-        For how long the holder keeps the subject after each of its events, and until when.
-    deviations : IntArray of shape (n,)
-        How many tests were run against the advice.
-    steady : array of bool of shape (n,)
-        Whether everything that is known was told as advised, and never corrected.
-    obeyed : array of bool of shape (n,)
-        Whether the decision was the advised one.
-    names, holders : list of str
-    decisions : list of str or None
-    """
-
-    rows: FloatArray
-    paid: FloatArray
-    when: IntArray
+    rows: FloatArray  # what is known of each subject, revealed outcomes included
+    paid: FloatArray  # what each run test cost; NaN where it was not run (known on arrival, revealed, or not known)
+    when: IntArray  # the event that told each outcome; 0 where it is not known
     coin: FloatArray
-    policy: IntArray
-    arrived: IntArray
+    policy: IntArray  # the position of the log whose agent advises the subject
+    arrived: IntArray  # the event of its arrival, and so on: 0 where there is none
     decided: IntArray
     voided: IntArray
-    touched: IntArray
-    arrived_at: FloatArray
+    touched: IntArray  # the last event of the subject
+    arrived_at: FloatArray  # in seconds since 1970
     finished_at: FloatArray
     spent: FloatArray
-    chance: FloatArray
-    lease: FloatArray
-    lease_end: FloatArray
-    deviations: IntArray
-    steady: NDArray[np.bool_]
-    obeyed: NDArray[np.bool_]
+    chance: FloatArray  # with which its policy would have run every test (proband.studies.learning.acting)
+    lease: FloatArray  # for how long the holder keeps the subject after each of its events
+    lease_end: FloatArray  # until when that is
+    deviations: IntArray  # how many tests were run against the advice
+    steady: NDArray[np.bool_]  # whether everything that is known was told as advised, and never corrected
+    obeyed: NDArray[np.bool_]  # whether the decision was the advised one
 
     def __init__(self, d: int) -> None:
         self.names: list[str] = []

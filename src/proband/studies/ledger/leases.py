@@ -16,6 +16,9 @@ from collections.abc import Callable
 
 from proband.studies.ledger.ledger import Ledger
 
+Seconds = Callable[[], float]
+"""What tells seconds: since 1970 (a clock), or such that pass evenly, whatever the clock is set to."""
+
 SPACING = 1.0
 """Seconds between two marks: an event may seem to be younger by as much."""
 
@@ -26,7 +29,7 @@ MOST_MARKS = 500_000
 class Leases:
     """What one station knows of leases, by its clock and by seconds that pass evenly, whatever the clock is set to."""
 
-    def __init__(self, ledger: Ledger, clock: Callable[[], float], steady: Callable[[], float]) -> None:
+    def __init__(self, ledger: Ledger, clock: Seconds, steady: Seconds) -> None:
         self._ledger, self._clock, self._steady = ledger, clock, steady
         self._positions, self._times = array("q", [ledger.position]), array("d", [steady()])
 

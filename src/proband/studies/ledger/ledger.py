@@ -76,24 +76,13 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows to be learned: those of successive decisions, or one import, which is learned in a single call.
-
-    Attributes
-    ----------
-    outcomes : FloatArray of shape (n, d)
-    counts : IntArray of shape (n,)
-    chances : FloatArray of shape (n,)
-    numbers : IntArray of shape (n,)
-        The events that finished the subjects; for an import its own.
-    whole : bool
-        Whether this is an import.
-    """
+    """Rows to be learned: those of successive decisions, or one import, which is learned in a single call."""
 
     outcomes: FloatArray
     counts: IntArray
     chances: FloatArray
-    numbers: IntArray
-    whole: bool
+    numbers: IntArray  # the events that finished the subjects; for an import its own
+    whole: bool  # whether this is an import
 
 
 @dataclass(eq=False)

@@ -68,8 +68,7 @@ class Subject:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the subject as JSON values."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {**content, "known": dict(self.known), "ran": list(self.ran)}
+        return {**vars(self), "known": dict(self.known), "ran": list(self.ran)}
 
 
 def subject_of(ledger: Ledger, i: int) -> Subject:
@@ -99,29 +98,15 @@ def subject_of(ledger: Ledger, i: int) -> Subject:
 
 
 class Situation(NamedTuple):
-    """A subject in front of its policy.
-
-    Attributes
-    ----------
-    name : str
-    state : FloatArray of shape (d,)
-    coin : float
-    steady : bool
-        Whether everything known was told as advised.
-    policy : int
-        Its position.
-    spent : float
-    version : int
-        The last event of the subject.
-    """
+    """A subject in front of its policy."""
 
     name: str
     state: FloatArray
     coin: float
-    steady: bool
-    policy: int
+    steady: bool  # whether everything known was told as advised
+    policy: int  # its position
     spent: float
-    version: int
+    version: int  # the last event of the subject
 
 
 def situation_of(ledger: Ledger, i: int) -> Situation:

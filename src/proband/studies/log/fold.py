@@ -23,7 +23,6 @@ from proband.studies.stores.contract import Entry, Store
 WRONG = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError)
 """What a wrong event may raise where it is used; our own errors are among these."""
 
-
 ENTRIES = 20_000
 """Entries that are read at a time."""
 
@@ -32,15 +31,7 @@ Checked = tuple[EventKind[Any], float, Any]
 
 
 def check(ledger: Ledger, event: Event) -> Checked:
-    """Read an event; raise unless a study could have written it next.
-
-    Raises
-    ------
-    TamperedError
-        Naming the entry and what is wrong with it.
-    StudyError
-        If it is of an unknown kind.
-    """
+    """Read an event; raise unless it is of a known kind and a study could have written it next."""
     kind = EVENTS.get(event.kind)
     if kind is None:
         raise StudyError(

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -24,7 +23,7 @@ from proband.errors import ConflictError, KeyReusedError, StoreBusyError, StoreE
 from proband.studies.events import EVENTS, checks
 from proband.studies.events.kind import PART, Request
 from proband.studies.ledger.chain import Event, as_seconds, as_time, moment, seal, unseal
-from proband.studies.ledger.leases import Leases
+from proband.studies.ledger.leases import Leases, Seconds
 from proband.studies.ledger.ledger import Ledger
 from proband.studies.ledger.subject import Subject, subject_of
 from proband.studies.log.fold import ENTRIES, begun, check, fold, read_entries
@@ -46,22 +45,9 @@ TOLERATED = 1.0
 
 
 class Journal:
-    """A log and its ledger, for an actor at a station.
+    """A log and its ledger, for an actor at a station."""
 
-    The clock tells the time in seconds since 1970; `steady` counts seconds that pass evenly, whatever the clock is
-    set to.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        study: str,
-        *,
-        actor: str,
-        station: str,
-        clock: Callable[[], float],
-        steady: Callable[[], float],
-    ) -> None:
+    def __init__(self, store: Store, study: str, *, actor: str, station: str, clock: Seconds, steady: Seconds) -> None:
         self.store, self.study = store, study
         self.actor, self.station = actor, station
         self.clock = clock
@@ -110,10 +96,7 @@ class Journal:
     def write(self, request: Request) -> Event:
         """Record a request and return its event, its first one if there are several; if its key is there, that one.
 
-        Raises
-        ------
-        StaleError
-            If the subject has changed since the request was made.
+        A request whose subject has changed since it was made is stale (:class:`StaleError`).
         """
         for turn in range(TURNS):
             try:

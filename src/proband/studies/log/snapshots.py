@@ -6,6 +6,11 @@ it, it begins like the log, and its parts fit each other; whatever else it is, i
 Whoever may write to the store can alter a snapshot and its digest: that the content is what the log says is checked by
 folding, when a study is verified or replayed (an audit). Arrays go into NumPy's format, the rest
 into JSON; nothing is ever unpickled.
+
+An audit compares what is held beside the log with what the log says. Two things are held: the snapshot in the store,
+and the ledger of the process that asks, which may have been opened from a snapshot that was altered, or before somebody
+put another log in the place of this one. Both are copied first; the log is folded from its first entry; and where the
+fold comes to the position of a copy, the two must be equal.
 """
 
 from __future__ import annotations
@@ -21,17 +26,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.errors import ProbandError
-from proband.studies.ledger.chain import as_seconds, unseal
+from proband.errors import ProbandError, TamperedError
+from proband.studies.ledger.chain import Event, as_seconds, unseal
 from proband.studies.ledger.columns import ARRAYS
 from proband.studies.ledger.ledger import VOIDING, Amendment, Clock, Imported, Ledger
-from proband.studies.stores.contract import Store
+from proband.studies.log.fold import followed
+from proband.studies.stores.contract import Entry, Store
 from proband.vocabulary import as_states
 
 NAME = "ledger"
 FOLD = 2
 """Counts the changes of the fold: a snapshot of another fold is ignored."""
 
+_FACTS = ("position", "hash", "time", "restarts", "forcing", "kinds")
 _HEAD = f"proband ledger {FOLD} ".encode()
 
 EVERY = 20_000
@@ -41,6 +48,8 @@ WORTH = 2_000
 """Events since the last snapshot that make one worth while when a study is closed."""
 
 Frozen = dict[str, NDArray[Any]]
+
+SNAPSHOT, HELD = "the snapshot kept beside the log", "what this process has of the study"
 
 
 def next_milestone(position: int) -> int:
@@ -98,16 +107,9 @@ def freeze(ledger: Ledger) -> Frozen:
     columns = ledger.columns
     facts = {
         "founding": ledger.creation,
-        "position": ledger.position,
-        "hash": ledger.hash,
-        "time": ledger.time,
-        "names": columns.names,
-        "holders": columns.holders,
-        "decisions": columns.decisions,
-        "restarts": ledger.restarts,
-        "forcing": ledger.forcing,
+        **{name: getattr(ledger, name) for name in _FACTS},
+        **{name: getattr(columns, name) for name in ("names", "holders", "decisions")},
         "clock": ledger.clock,
-        "kinds": ledger.kinds,
         "imports": [[imported.number, imported.source] for imported in ledger.imports],
     }
     frozen: Frozen = {
@@ -119,11 +121,7 @@ def freeze(ledger: Ledger) -> Frozen:
         **{f"column {name}": array.copy() for name, array in columns.content().items()},
     }
     for n, imported in enumerate(ledger.imports):
-        frozen |= {
-            f"outcomes {n}": imported.outcomes,
-            f"counts {n}": imported.counts,
-            f"chances {n}": imported.chances,
-        }
+        frozen |= {f"{name} {n}": getattr(imported, name) for name in ("outcomes", "counts", "chances")}
     return frozen
 
 
@@ -158,6 +156,49 @@ def same(one: Frozen, other: Frozen) -> bool:
     )
 
 
+class Audit:
+    """A comparison of what is held, in the store and by the process that asks (with its lock), with the log."""
+
+    def __init__(self, store: Store, study: str, held: Ledger, lock: threading.RLock) -> None:
+        self._store, self._study = store, study
+        self._content = store.cached(study, NAME)
+        kept = load(self._content) if self._content else None
+        with lock:
+            self._copies: dict[str, tuple[int, Frozen]] = {HELD: (held.position, freeze(held))}
+        if kept is not None:
+            self._copies[SNAPSHOT] = kept.position, freeze(kept)
+        self._places = {position for position, _ in self._copies.values()}
+        self._ledger: Ledger | None = None
+        self._wrong: dict[str, int] = {}
+
+    def fold(self, entry: Entry, event: Event) -> None:
+        """Fold the next entry of the log, and compare."""
+        self.compare(followed(self._ledger, entry, event))
+
+    def compare(self, ledger: Ledger) -> None:
+        """Compare what is held with a ledger that follows the log, entry by entry."""
+        self._ledger = ledger
+        if ledger.position not in self._places:
+            return
+        folded = freeze(ledger)
+        for what, (position, frozen) in self._copies.items():
+            if position == ledger.position and not same(frozen, folded):
+                self._wrong[what] = position
+
+    def settle(self) -> None:
+        """Raise if something that is held differs from the log, after keeping a snapshot of the fold in its place."""
+        altered = SNAPSHOT in self._wrong and self._store.cached(self._study, NAME) == self._content
+        if altered and self._ledger is not None:
+            keep_snapshot(self._store, self._study, self._ledger, threading.RLock())
+        if self._wrong:
+            told = " and ".join(f"{what}, as of entry {position}," for what, position in self._wrong.items())
+            raise TamperedError(
+                f"the log of study {self._study!r} is whole, but {told} is not what it says; it was altered, or the "
+                "log was replaced since, and answers of whoever opened the study meanwhile may be wrong; the snapshot "
+                "was made anew: open the study again at every station, and find out who can write to the store"
+            )
+
+
 def _digest(content: bytes) -> bytes:
     return sha256(content).hexdigest().encode()
 
@@ -166,7 +207,7 @@ def _thawed(arrays: Mapping[str, NDArray[Any]]) -> Ledger:
     """Return a ledger after checking that its parts fit each other."""
     facts = json.loads(arrays["facts"].tobytes())
     ledger = Ledger.begun(facts["founding"])
-    for name in ("position", "hash", "time", "restarts", "forcing", "kinds"):
+    for name in _FACTS:
         setattr(ledger, name, facts[name])
     ledger.clock = [Clock(*entry) for entry in facts["clock"]]
     columns = {name: arrays[f"column {name}"] for name in ARRAYS}

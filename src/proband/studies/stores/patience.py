@@ -23,18 +23,7 @@ _mine = threading.local()
 
 
 class Patience:
-    """How long to go on.
-
-    Parameters
-    ----------
-    seconds : float
-        From now on, and no longer than the blocks of :func:`within` around it.
-
-    Attributes
-    ----------
-    seconds : float
-        How long that is.
-    """
+    """How long to go on: some seconds from now, and no longer than the blocks of :func:`within` around it."""
 
     def __init__(self, seconds: float) -> None:
         self._began, self._pauses = time.monotonic(), 0

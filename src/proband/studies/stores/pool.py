@@ -32,6 +32,16 @@ class NothingYetError(Exception):
     """There is no store yet to connect to: no file, or no tables."""
 
 
+@contextmanager
+def or_else(undo: Callable[[], object]) -> Iterator[None]:
+    """Call something if the block fails."""
+    try:
+        yield
+    except BaseException:
+        undo()
+        raise
+
+
 @dataclass(eq=False)
 class _Loan(Generic[C]):
     thread: int
@@ -40,18 +50,9 @@ class _Loan(Generic[C]):
 
 
 class Pool(Generic[C]):
-    """As many connections as there are threads at work at once.
+    """As many connections as there are threads at work at once; an idle one is used again if it is `usable`.
 
-    Parameters
-    ----------
-    connect : callable
-        Opens a connection.
-    close : callable
-        Closes one.
-    usable : callable
-        Whether an idle one can be used again.
-    place : str
-        What they lead to: it is among :data:`tainted` in a child that was forked while one was in use.
+    The place that they lead to is among :data:`tainted` in a child that was forked while one was in use.
     """
 
     def __init__(
@@ -86,12 +87,9 @@ class Pool(Generic[C]):
             self._change.wait_for(lambda: not self._forking)
             loan = _Loan[C](threading.get_ident(), self._era)
             self._loans.append(loan)
-        try:
+        with or_else(lambda: self._end(loan)):
             connection = self._reuse()
             loan.connection = connection = self._connect() if connection is None else connection
-        except BaseException:
-            self._end(loan)
-            raise
         return connection
 
     def give(self, connection: C, *, keep: bool = True) -> None:

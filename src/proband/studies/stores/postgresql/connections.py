@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
@@ -21,9 +21,8 @@ import proband
 from proband.errors import StoreBusyError, StoreError, StudyError
 from proband.studies.stores.entries import unknown
 from proband.studies.stores.patience import Patience, within
-from proband.studies.stores.pool import NothingYetError, Pool
-from proband.studies.stores.postgresql.address import read_address, without_secrets
-from proband.studies.stores.postgresql.errors import explain, hopeless, passing
+from proband.studies.stores.pool import NothingYetError, Pool, or_else
+from proband.studies.stores.postgresql.address import explain, hopeless, passing, read_address, without_secrets
 from proband.studies.stores.postgresql.schema import check_current, migrate, outdated, read_format
 
 T = TypeVar("T")
@@ -83,15 +82,7 @@ class _Lock(NamedTuple):
 
 
 class Connections:
-    """Connections to the database of a store.
-
-    Parameters
-    ----------
-    address : str
-        With its secrets.
-    deadline : float
-        How many seconds to go on trying.
-    """
+    """Connections to the database of a store, by its address with all secrets; tried for `deadline` seconds."""
 
     def __init__(self, address: str, deadline: float) -> None:
         given = read_address(address)
@@ -117,7 +108,7 @@ class Connections:
             with transaction(connection):
                 migrate(connection, proband.__version__)
 
-        self._retry(self._fresh, make_tables)
+        self._retry(lambda: closing(self._open()), make_tables)  # without a look at the tables
 
     @contextmanager
     def exclusive(self, study: str) -> Iterator[None]:
@@ -182,20 +173,8 @@ class Connections:
     def _take(self) -> Iterator[Connection]:
         """Lend a connection for longer than the block."""
         connection = self._pool.take()
-        try:
+        with or_else(lambda: self._pool.give(connection, keep=False)):
             yield connection
-        except BaseException:
-            self._pool.give(connection, keep=False)
-            raise
-
-    @contextmanager
-    def _fresh(self) -> Iterator[Connection]:
-        """Lend a connection without a look at the tables."""
-        connection = self._open()
-        try:
-            yield connection
-        finally:
-            connection.close()
 
     def _lock_row(self, connection: Connection, study: str) -> int:
         rows = connection.execute(_LOCK, (study,)).fetchall()
@@ -226,37 +205,28 @@ class Connections:
 
     def _connect(self) -> Connection:
         connection = self._open()
-        try:
+        with or_else(connection.close):
             done = read_format(connection, proband.__version__)
             if not done:
                 raise NothingYetError
             if outdated(done):
                 with transaction(connection):
                     migrate(connection, proband.__version__)
-        except BaseException:
-            connection.close()
-            raise
         return connection
 
-    def _in_time(self, patience: Patience) -> str:
-        """Return how to connect; libpq counts in seconds, from 2 on."""
-        hurried = {"connect_timeout": max(2, int(patience.left))} if patience.left < SECONDS_TO_REACH else {}
-        return make_conninfo(self._parameters, **hurried)
-
     def _open(self) -> Connection:
+        left = Patience(self._deadline).left
+        hurried = {"connect_timeout": max(2, int(left))} if left < SECONDS_TO_REACH else {}  # libpq counts from 2 on
         try:
-            connection = Connection.connect(self._in_time(Patience(self._deadline)), autocommit=True)
+            connection = Connection.connect(make_conninfo(self._parameters, **hurried), autocommit=True)
         except psycopg.OperationalError as error:
             if not self._reached and hopeless(error):
                 raise explain(error, self.url) from None
             raise
-        try:
+        with or_else(connection.close):
             connection.deadline = self._deadline
             lock, idle = int(900 * self._deadline), int(1000 * self._deadline / 3)
             connection.execute(_SETTINGS.format(lock=lock, idle=idle).encode())
-        except BaseException:
-            connection.close()
-            raise
         self._reached = True
         return connection
 

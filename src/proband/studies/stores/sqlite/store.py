@@ -22,9 +22,8 @@ from proband.errors import ConflictError, StoreError, StudyError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 from proband.studies.stores.patience import within
-from proband.studies.stores.pool import NothingYetError, Pool, tainted
-from proband.studies.stores.sqlite.errors import damaged, explain, explain_system
-from proband.studies.stores.sqlite.file import Connection, DatabaseFile
+from proband.studies.stores.pool import NothingYetError, Pool, or_else, tainted
+from proband.studies.stores.sqlite.file import Connection, DatabaseFile, damaged, explain, explain_system
 from proband.studies.stores.sqlite.turns import Turn, Turns
 
 DEADLINE = 20.0
@@ -208,11 +207,8 @@ class SQLiteStore:
     def _begun(self) -> Connection:
         """Return a connection in a new transaction."""
         connection = self._pool.take()
-        try:
+        with or_else(lambda: self._pool.give(connection, keep=False)):
             self._file.begin(connection)
-        except BaseException:
-            self._pool.give(connection, keep=False)
-            raise
         return connection
 
     def _commit(self, connection: Connection) -> None:
