@@ -21,20 +21,9 @@ LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
 def candidate_rewards(covariance, paid, scale, before, rewards, given):  # type: ignore[no-untyped-def]
     """Fill in the estimated rewards of all candidates; NaN where the estimated covariance is not positive definite.
 
-    Parameters
-    ----------
-    covariance : array of shape (d, d)
-        Entry by entry over different rounds: it may be indefinite.
-    paid : array of shape (2^d,)
-        Costs of the sets.
-    scale : float
-        λ.
-    before : array of shape (2^d + 1,)
-        How many candidates have a smaller number.
-    rewards : array of shape (2^d,)
-        Filled in.
-    given : array of shape (d + 1, d, d)
-        To work in.
+    The covariance (d, d) is made entry by entry over different rounds, so it may be indefinite. `paid` (2^d,) are the
+    costs of the sets; `before` (2^d + 1,) says how many candidates have a smaller number; `rewards` (2^d,) is filled
+    in, `given` (d + 1, d, d) is there to work in.
     """
     d = len(covariance)
     for i in range(d):  # entry by entry: assigning a slice takes seconds to compile

@@ -74,19 +74,10 @@ def beaten_nearby(S, k, values, widths):  # type: ignore[no-untyped-def]
 
 @kernel
 def eliminate(k, values, alive, widths, rivals):  # type: ignore[no-untyped-def]
-    """Drop the sets that a neighbour or a rival beats by more than the width.
+    """Drop from `alive` the sets whose estimated reward a neighbour's or a rival's beats by more than the width.
 
-    Parameters
-    ----------
-    k : int
-    values : array of shape (2^k,)
-        Estimated rewards.
-    alive : array of bool, shape (2^k,)
-        Which sets are left; changed.
-    widths : array of shape (k + 1, k + 1, k + 1)
-        By how much the estimated difference of S and S' may be off, by |S ∩ S'|, |S − S'| and |S' − S|.
-    rivals : array of int
-        Numbers of sets to compare all others with.
+    `widths`, of shape (k + 1, k + 1, k + 1), says by how much the estimated difference of S and S' may be off, by
+    |S ∩ S'|, |S − S'| and |S' − S|; `rivals` are the numbers of sets to compare all others with.
     """
     for S in range(len(values)):
         if not alive[S]:
