@@ -22,30 +22,23 @@ EXPLORERS: dict[Kind, Buildable] = {
 
 @dataclass(frozen=True)
 class Exploration:
-    """Builds explore-then-commit for any kind of problem; experiments tell it T."""
+    """Builds explore-then-commit for any kind of problem: experiments tell it T, unless it is `anytime`.
+
+    Then it plays in doubling batches, which nobody has to tell T, and may `keep` its data from batch to batch.
+    """
 
     kinds: frozenset[Kind] = frozenset(Kind)
     anytime: bool = False
-
-    def of(self, setting: Setting) -> Agent:
-        """Return the agent for a setting that tells the horizon."""
-        return EXPLORERS[setting.problem.kind].of(setting)
-
-
-@dataclass(frozen=True)
-class Doubled:
-    """Builds explore-then-commit in doubling batches, which nobody has to tell T."""
-
-    kinds: frozenset[Kind] = frozenset(Kind)
     keep: bool = False
 
     def of(self, setting: Setting) -> Agent:
-        """Return the agent for a setting."""
-        return Doubling(
-            lambda horizon: EXPLORE_THEN_COMMIT.of(dataclasses.replace(setting, horizon=horizon)), keep=self.keep
-        )
+        """Return the agent for a setting, which tells the horizon to one that is not anytime."""
+        explorer = EXPLORERS[setting.problem.kind]
+        if not self.anytime:
+            return explorer.of(setting)
+        return Doubling(lambda horizon: explorer.of(dataclasses.replace(setting, horizon=horizon)), keep=self.keep)
 
 
 EXPLORE_THEN_COMMIT = Exploration()
-DOUBLING = Doubled()
-DOUBLING_KEEP = Doubled(frozenset({Kind.LISTED}), keep=True)
+DOUBLING = Exploration(anytime=True)
+DOUBLING_KEEP = Exploration(frozenset({Kind.LISTED}), anytime=True, keep=True)

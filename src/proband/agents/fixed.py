@@ -23,10 +23,24 @@ HISTORIES: dict[Kind, Callable[[Problem], Estimator]] = {
 """Which estimator learns from history, for each kind of problem."""
 
 
-class Clairvoyant:
-    """Knows the true law and plays the best plan from the first subject on: regret is measured against it."""
+class Fixed:
+    """An agent whose policy no coming subject changes."""
 
     kinds = frozenset(Kind)
+    _policy: Policy
+
+    @property
+    def commitment(self) -> int:
+        """The policy stays for ever."""
+        return FOREVER
+
+    def policy(self) -> Policy:
+        """Return the policy."""
+        return self._policy
+
+
+class Clairvoyant(Fixed):
+    """Knows the true law and plays the best plan from the first subject on: regret is measured against it."""
 
     def __init__(self, problem: Problem, distribution: Distribution) -> None:
         self._policy = plan(problem, distribution)
@@ -38,20 +52,11 @@ class Clairvoyant:
             raise AgentError("the clairvoyant was not told the true law; only a simulation can; choose another agent")
         return cls(setting.problem, setting.truth)
 
-    @property
-    def commitment(self) -> int:
-        """The policy never changes."""
-        return FOREVER
-
-    def policy(self) -> Policy:
-        """Return the best plan."""
-        return self._policy
-
     def learn(self, records: Records) -> None:
         """Learn nothing: everything is known."""
 
 
-class TestEverything:
+class TestEverything(Fixed):
     """Runs every test on every subject.
 
     Where a test is unavailable, deciding needs a law: give one, or let the agent estimate it from the history that
@@ -59,7 +64,6 @@ class TestEverything:
     """
 
     __test__ = False  # pytest would take the class for a test case
-    kinds = frozenset(Kind)
 
     def __init__(self, problem: Problem, distribution: Distribution | None = None) -> None:
         self.problem = problem
@@ -72,15 +76,6 @@ class TestEverything:
     def of(cls, setting: Setting) -> Self:
         """Return the agent for a setting."""
         return cls(setting.problem)
-
-    @property
-    def commitment(self) -> int:
-        """No coming subject changes the policy."""
-        return FOREVER
-
-    def policy(self) -> Policy:
-        """Return the policy that runs every test."""
-        return self._policy
 
     def learn(self, records: Records) -> None:
         """Learn nothing, but what history shows of unavailable tests."""

@@ -21,20 +21,11 @@ from proband.vocabulary import FloatArray, IntArray, Policy
 
 @dataclass(frozen=True)
 class Stops:
-    """The leaves of a plan: where it stops.
+    """The leaves of a plan (`base`): where it stops, as states or as sets of tests in bit masks.
 
-    Attributes
-    ----------
-    base : Policy
-        The plan.
-    where : ndarray of shape (leaves, ...)
-        States, or sets of tests as bit masks.
-    mass, loss, kappa : FloatArray of shape (leaves,)
-        How often it stops there, what that may lose a subject, and what completing all of them would cost.
-    n : FloatArray of shape (leaves,), or float
-        How many complete subjects tell about the leaf, 1 at least.
-    open : array of bool of shape (leaves,)
-        Whether a test remains.
+    Of each leaf how often the plan stops there (`mass`), what that may lose a subject (`loss`), what completing all of
+    them would cost (`kappa`), how many complete subjects tell about it, 1 at least (`n`), and whether a test remains
+    (`open`), each of shape (leaves,).
     """
 
     base: Policy

@@ -13,27 +13,7 @@ from proband.texts import escaped, without_passwords
 MISTAKES: Any = typer.BadParameter.__bases__
 """Mistakes of usage, wherever typer keeps the class."""
 
-COMMANDS = {
-    "plan": ("plan", "Find the best policy, and show what to expect of it."),
-    "evaluate": ("evaluate", "Show what to expect of a policy: rewards, costs, tests and decisions."),
-    "next": ("next", "Say which test to run next, or what to decide, and why."),
-    "sensors": ("sensors", "Find the sites of a network that are worth measuring, with proof."),
-    "example": ("example", "Write a problem file and simulated records, for a first try."),
-    "doctor": (
-        "doctor",
-        "Show versions, optional parts, the GPU, SQLite and the machine; or compile everything ahead.",
-    ),
-    "demo": (
-        "demo",
-        "Let three agents learn from the same simulated stream of bolts, and show what their learning cost.",
-    ),
-    "study": ("study", "Live studies: ask, tell, decide, and lose nothing."),
-    "experiment": (
-        "experiment",
-        "Agents side by side on the same subjects: from one seed to a table, figures and a report.",
-    ),
-}
-"""The module of each command, and the first line of its help."""
+COMMANDS = ("plan", "evaluate", "next", "sensors", "example", "doctor", "demo", "study", "experiment")
 
 
 class Root(groups.Commands):
@@ -48,7 +28,7 @@ class Root(groups.Commands):
             raise
 
 
-app = groups.group("proband.cli", COMMANDS, kind=Root)
+app = groups.group("proband.cli", *zip(COMMANDS, COMMANDS, strict=True), kind=Root)
 
 
 def _show_version(asked: bool) -> None:

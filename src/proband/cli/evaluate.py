@@ -10,7 +10,7 @@ import typer
 from proband.cli import inputs, printing
 from proband.distributions import Distribution
 from proband.errors import PolicyError
-from proband.planners import Evaluation, evaluate
+from proband.planners import evaluate
 from proband.planners.files import load_policy
 from proband.policies import DecideNow, FixedSet, Tree, test_everything
 from proband.problem import Problem
@@ -54,20 +54,17 @@ def evaluate_command(
         content = {"problem": task.name, "unit": task.unit, "policy": policy, "law": source, "value": result.value}
         printing.print_json({**content, **printing.evaluation_content(result)})
         return
+    spread = f", standard error {result.standard_error:.1g}" if result.standard_error else ""
     printing.print_title(task.name or "Evaluation")
     printing.print_facts(
         [
             ("policy", policy),
             ("law", source),
-            ("value", f"{printing.amount(task, result.value)} a subject (rewards minus costs){_spread(result)}"),
+            ("value", f"{printing.amount(task, result.value)} a subject (rewards minus costs){spread}"),
             ("expected rewards", printing.amount(task, result.reward)),
             *printing.evaluation_facts(task, result),
         ]
     )
-
-
-def _spread(result: Evaluation) -> str:
-    return f", standard error {result.standard_error:.1g}" if result.standard_error else ""
 
 
 def policy_named(name: str, problem: Problem, law: Distribution) -> Policy:

@@ -10,9 +10,8 @@ import typer
 
 from proband import tables
 from proband.cli import printing
-from proband.distributions import Solvable
 from proband.errors import ProbandError, UnknownNameError
-from proband.instances import INSTANCES, PACKAGED, Instance, problem_text
+from proband.instances import INSTANCES, PACKAGED, problem_text
 
 NameArgument = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Name of the example; without it, a list.")]
 RecordsOption = Annotated[
@@ -47,16 +46,11 @@ def example_command(
         if path.exists() and not force:
             raise ProbandError(f"{path}: it exists already; nothing was written; choose another --out, or add --force")
     out.mkdir(parents=True, exist_ok=True)
-    write_problem(instance, problem_path)
+    if instance.name in PACKAGED:  # with its comments
+        problem_path.write_text(problem_text(instance.name), encoding="utf-8")
+    else:
+        instance.problem.save(problem_path)
     rows = instance.sample(np.random.default_rng(seed), records)
     tables.write_table(records_path, instance.problem.tests, rows)
     printing.print_facts([("problem", str(problem_path)), ("records", f"{records_path}, {records} simulated subjects")])
     printing.say(f"\nNow try:  proband plan {problem_path} --data {records_path}")
-
-
-def write_problem(instance: Instance[Solvable], path: Path) -> None:
-    """Write the problem file; with its comments, where it comes with the package."""
-    if instance.name in PACKAGED:
-        path.write_text(problem_text(instance.name), encoding="utf-8")
-    else:
-        instance.problem.save(path)

@@ -1,31 +1,33 @@
-"""Groups of commands that are loaded when they are called: to list them takes their names and a line for each."""
+"""Groups of commands that are loaded when they are called: to list them takes the first line of each one's help."""
 
 from __future__ import annotations
 
-import importlib
+import ast
+import importlib.util
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-Lines = Mapping[str, tuple[str, str]]
-"""By the name of a command the name of its module and the first line of its help."""
-
 
 class Commands(TyperGroup):
     """The commands of a package: of each the function ``NAME_command``, or for a group the application ``NAME_app``."""
 
-    package: ClassVar[str]
-    lines: ClassVar[Lines]
+    modules: ClassVar[Mapping[str, str]]
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands: Any = Loading(self.package, self.lines)
+        self.commands: Any = Loading(self.modules)
+
+    @property
+    def lines(self) -> dict[str, str]:
+        """The first line of each command's help."""
+        return {name: _first_line(name, module) for name, module in self.modules.items()}
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the group, without loading its commands."""
-        loading, self.commands = self.commands, {n: TyperCommand(n, help=line) for n, (_, line) in self.lines.items()}
+        loading, self.commands = self.commands, {n: TyperCommand(n, help=line) for n, line in self.lines.items()}
         try:
             super().format_help(ctx, formatter)
         finally:
@@ -35,23 +37,22 @@ class Commands(TyperGroup):
 class Loading(Mapping[str, Any]):
     """Commands by name, each made when it is asked for."""
 
-    def __init__(self, package: str, lines: Lines) -> None:
-        self._package, self._lines = package, lines
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
         self._made: dict[str, Any] = {}
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
+        return iter(self._modules)
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._modules)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._lines
+        return name in self._modules
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            module = importlib.import_module(f"{self._package}.{self._lines[name][0]}")
-            self._made[name] = _made(name, module)
+            self._made[name] = _made(name, importlib.import_module(self._modules[name]))
         return self._made[name]
 
 
@@ -65,10 +66,21 @@ def _made(name: str, module: Any) -> Any:
     return command
 
 
-def group(package: str, lines: Lines, *, about: str = "", kind: type[Commands] = Commands) -> typer.Typer:
-    """Return the application of the commands in a package."""
+def _first_line(name: str, module: str) -> str:
+    """Return the first line of a command's help from the source of its module: loading all of them takes too long."""
+    source: Any = importlib.util.find_spec(module)
+    tree: Any = ast.parse(source.loader.get_source(module))
+    own = (part for part in tree.body if isinstance(part, ast.FunctionDef) and part.name == f"{name}_command")
+    return str(ast.get_docstring(next(own, tree))).partition("\n")[0]
+
+
+def group(
+    package: str, *parts: tuple[str, str], about: str | None = None, kind: type[Commands] = Commands
+) -> typer.Typer:
+    """Return the application of the commands in a package: of each part the module, and the names of its commands."""
+    modules = {name: f"{package}.{module}" for module, names in parts for name in names.split()}
     application = typer.Typer(
-        cls=type(kind.__name__, (kind,), {"package": package, "lines": lines}),
+        cls=type(kind.__name__, (kind,), {"modules": modules}),
         add_completion=False,
         no_args_is_help=True,
         pretty_exceptions_enable=False,

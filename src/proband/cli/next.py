@@ -58,39 +58,25 @@ def _next_measured(best: Plan, known: Sequence[str], *, as_json: bool) -> None:
     problem, state = best.problem, best.problem.state(inputs.parse_known(known))
     why = best.explain(state)
     if as_json:
-        printing.print_json(
-            {
-                **_action(problem, state, why.action),
-                "value": float(best.values(state)[0]),
-                "unit": problem.unit,
-                "known": problem.describe(state),
-                "beliefs": [dataclasses.asdict(belief) for belief in why.beliefs],
-                "alternatives": [
-                    {**_action(problem, state, other.action), "value": other.value, "loss": other.loss}
-                    for other in why.alternatives
-                ],
-            }
-        )
+        content = {
+            **_action(problem, state, why.action),
+            "value": float(best.values(state)[0]),
+            "unit": problem.unit,
+            "known": problem.describe(state),
+            "beliefs": [dataclasses.asdict(belief) for belief in why.beliefs],
+            "alternatives": _alternatives(problem, state, why.alternatives),
+        }
+        printing.print_json(content)
         return
-    name = problem.action_name(why.action)
-    testing = why.action < problem.d
-    price = f" for {printing.amount(problem, problem.costs(state)[0, why.action])}" if testing else ""
-    printing.print_title(f"Next test: {name}{price}" if testing else f"Decide: {name}")
+    printing.print_title(_headline(problem, state, why.action))
     given = ", ".join(f"{test}={value:g}" for test, value in problem.describe(state).items())
-    printing.print_facts(
-        [
-            ("known", given or "nothing yet"),
-            ("value", f"{printing.amount(problem, best.values(state)[0])} expected from here on"),
-        ]
-    )
+    value = f"{printing.amount(problem, best.values(state)[0])} expected from here on"
+    printing.print_facts([("known", given or "nothing yet"), ("value", value)])
     plan_measured.show_choices(best, state)
 
 
-ANSWERS: dict[Kind, Callable[..., None]] = {
-    Kind.LISTED: _next_listed,
-    Kind.SCORES: _next_measured,
-    Kind.SETS: _next_measured,
-}
+ANSWERS: dict[Kind, Callable[..., None]] = {Kind.LISTED: _next_listed}
+ANSWERS |= dict.fromkeys((Kind.SCORES, Kind.SETS), _next_measured)
 """What is said for policies of problems of each kind."""
 
 
@@ -119,11 +105,12 @@ def _content(tree: Tree, state: FloatArray, node: Node) -> dict[str, Any]:
         "share_of_subjects": node.probability,
         "known": known,
         "not_used": [name for name in known if name not in used],
-        "alternatives": [
-            {**_action(tree.problem, state, other.action), "value": other.value, "loss": other.loss}
-            for other in possible(node, state)
-        ],
+        "alternatives": _alternatives(tree.problem, state, possible(node, state)),
     }
+
+
+def _alternatives(problem: Problem, state: FloatArray, actions: Sequence[Alternative]) -> list[dict[str, Any]]:
+    return [{**_action(problem, state, each.action), "value": each.value, "loss": each.loss} for each in actions]
 
 
 def _action(problem: Problem, state: FloatArray, action: int) -> dict[str, Any]:
@@ -135,7 +122,7 @@ def _action(problem: Problem, state: FloatArray, action: int) -> dict[str, Any]:
 def _show(tree: Tree, state: FloatArray, node: Node) -> None:
     problem = tree.problem
     known, used = problem.describe(state), _used(tree, state)
-    printing.print_title(_headline(problem, state, node))
+    printing.print_title(_headline(problem, state, node.action))
     facts = [("known", ", ".join(f"{name}={outcome}" for name, outcome in known.items()) or "nothing yet")]
     idle = [name for name in known if name not in used]
     if idle:
@@ -146,28 +133,16 @@ def _show(tree: Tree, state: FloatArray, node: Node) -> None:
     actions = possible(node, state)
     if len(actions) > 1:
         printing.say()
-        rows = [_row(problem, state, other) for other in actions]
-        chosen = next((n for n, other in enumerate(actions) if other.action == node.action), None)
-        printing.print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
+        printing.print_choices(problem, state, actions, node.action)
 
 
-def _headline(problem: Problem, state: FloatArray, node: Node) -> str:
-    name = problem.action_name(node.action)
-    if node.action >= problem.d:
+def _headline(problem: Problem, state: FloatArray, action: int) -> str:
+    name = problem.action_name(action)
+    if action >= problem.d:
         return f"Decide: {name}"
-    test = problem.tests[node.action]
-    outcomes = " or ".join([", ".join(test.names[:-1])] * (test.k > 1) + [test.names[-1]])
-    if test.on_arrival:
-        return f"Say what is known on arrival: {name} ({outcomes})"
-    return f"Next test: {name} ({outcomes}) for {printing.amount(problem, problem.costs(state)[0, node.action])}"
-
-
-def _row(problem: Problem, state: FloatArray, other: Alternative) -> list[str]:
-    price = other.action < problem.d
-    verb = "test" if price else "decide"
-    return [
-        f"{verb}: {problem.action_name(other.action)}",
-        printing.amount(problem, problem.costs(state)[0, other.action]) if price else "",
-        f"{other.value:.4g}",
-        f"{other.loss:.4g}" if other.loss > 0 else "best",
-    ]
+    test, outcomes = problem.tests[action], ""
+    if not test.measured:
+        outcomes = f" ({' or '.join([', '.join(test.names[:-1])] * (test.k > 1) + [test.names[-1]])})"
+        if test.on_arrival:
+            return f"Say what is known on arrival: {name}{outcomes}"
+    return f"Next test: {name}{outcomes} for {printing.amount(problem, problem.costs(state)[0, action])}"

@@ -161,7 +161,10 @@ def _answer_listed(
 def _answer_measured(
     best: Plan, source: str, *, tree: str | None, depth: int | None, out: Path | None, plot: Path | None, as_json: bool
 ) -> None:
-    plan_measured.refuse_tree(tree is not None or depth is not None)
+    if tree is not None or depth is not None:
+        raise PlanError(
+            "the tests are measured, so the plan is no tree of outcomes; look at its regions with --plot regions.png"
+        )
     written = plan_measured.write(best, out, plot)
     if as_json:
         printing.print_json(plan_measured.content(best, source, written))
@@ -200,7 +203,7 @@ def _write(compiled: Tree | None, tree: str | None, out: Path | None) -> list[st
     """Write the files that were asked for; return their paths."""
     written = []
     if compiled is not None and tree is not None and tree not in FORMATS:
-        write_tree(compiled, Path(tree))
+        _write_tree(compiled, Path(tree))
         written.append(tree)
     if compiled is not None and out is not None:
         save_policy(compiled, out)
@@ -208,7 +211,7 @@ def _write(compiled: Tree | None, tree: str | None, out: Path | None) -> list[st
     return written
 
 
-def write_tree(compiled: Tree, path: Path) -> None:
+def _write_tree(compiled: Tree, path: Path) -> None:
     """Write a tree in the format of the file's ending."""
     ending = path.suffix.lower()
     if ending in TEXT_ENDINGS:
@@ -242,7 +245,7 @@ def _content(answer: Answer) -> dict[str, Any]:
 
 
 def _show(answer: Answer, *, show_tree: bool) -> None:
-    best, task = answer.plan, answer.plan.problem
+    best, task, tree = answer.plan, answer.plan.problem, answer.tree
     printing.print_title(task.name or "Plan")
     facts = [("law", answer.source), ("value", f"{printing.amount(task, best.value)} a subject (rewards minus costs)")]
     if best.gap > 1e-9:
@@ -253,12 +256,8 @@ def _show(answer: Answer, *, show_tree: bool) -> None:
         facts.append(("cut tree", f"value {printing.amount(task, answer.cut.value)} a subject"))
     facts += [("written", path) for path in answer.written]
     printing.print_facts(facts)
-    if show_tree and answer.tree is not None and (answer.rendered or _shown(answer.tree)):
-        printing.say("\n" + (answer.rendered or FORMATS["text"](answer.tree)))
+    if show_tree and tree is not None and (answer.rendered or sum(1 for _ in tree.nodes()) <= SHOWN_NODES):
+        printing.say("\n" + (answer.rendered or FORMATS["text"](tree)))
     elif show_tree:
         hint = "see it with --tree text, or cut it with --depth 3."
         printing.say(f"\nThe tree has more than {SHOWN_NODES} nodes: {hint}")
-
-
-def _shown(tree: Tree) -> bool:
-    return sum(1 for _ in tree.nodes()) <= SHOWN_NODES

@@ -8,21 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from proband.cli import printing
 from proband.distributions import Gaussian
-from proband.errors import PlanError
 from proband.planners import Plan
 from proband.planners.files import save_policy
 from proband.vocabulary import Kind
 
 if TYPE_CHECKING:
     from proband.planners.gaussian.plan import Belief, Branch
-
-
-def refuse_tree(asked: bool) -> None:
-    """Raise if a tree was asked for."""
-    if asked:
-        raise PlanError(
-            "the tests are measured, so the plan is no tree of outcomes; look at its regions with --plot regions.png"
-        )
 
 
 def write(best: Plan, out: Path | None, plot: Path | None) -> list[str]:
@@ -32,15 +23,11 @@ def write(best: Plan, out: Path | None, plot: Path | None) -> list[str]:
         save_policy(best, out)
         written.append(str(out))
     if plot is not None:
-        _draw(best, plot)
+        from proband.figures import draw_plan, save_figure
+
+        save_figure(draw_plan(best), plot)
         written.append(str(plot))
     return written
-
-
-def _draw(best: Plan, path: Path) -> None:
-    from proband.figures import draw_plan, save_figure
-
-    save_figure(draw_plan(best), path)
 
 
 def content(best: Plan, source: str, written: list[str]) -> dict[str, Any]:
@@ -124,18 +111,7 @@ def show_choices(best: Plan, state: Any) -> None:
     if why.beliefs:
         printing.print_facts((belief.score, _spoken(belief)) for belief in why.beliefs)
         printing.say()
-    costs = task.costs(state)[0]
-    rows = [
-        [
-            f"{'test' if other.action < task.d else 'decide'}: {task.action_name(other.action)}",
-            printing.amount(task, costs[other.action]) if other.action < task.d else "",
-            f"{other.value:.4g}",
-            f"{other.loss:.4g}" if other.loss > 0 else "best",
-        ]
-        for other in why.alternatives
-    ]
-    chosen = next(n for n, other in enumerate(why.alternatives) if other.action == why.action)
-    printing.print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
+    printing.print_choices(task, state, why.alternatives, why.action)
 
 
 def _spoken(belief: Belief) -> str:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from proband.planners import Evaluation
     from proband.planners.progress import Progress, Report
+    from proband.policies.tree import Alternative
     from proband.problem import Problem
+    from proband.vocabulary import FloatArray
 
 
 def progress_bar(*, counting: bool = False) -> Progressbar:
@@ -127,6 +129,22 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, best: i
     for n, row in enumerate(rows):
         table.add_row(*(Text(escaped(cell)) for cell in row), style="green" if n == best else None)
     Console(highlight=False).print(table)
+
+
+def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alternative], best: int) -> None:
+    """Print the possible actions in a state: what each costs now, its value, and what it loses to the best."""
+    costs = problem.costs(state)[0]
+    rows = [
+        [
+            f"{'test' if other.action < problem.d else 'decide'}: {problem.action_name(other.action)}",
+            amount(problem, costs[other.action]) if other.action < problem.d else "",
+            f"{other.value:.4g}",
+            f"{other.loss:.4g}" if other.loss > 0 else "best",
+        ]
+        for other in actions
+    ]
+    chosen = next((n for n, other in enumerate(actions) if other.action == best), None)
+    print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
 
 
 def amount(problem: Problem, number: float) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from proband.cli import inputs, printing
-from proband.cli.sensors_printing import answer_one, answer_sizes
 from proband.errors import UnknownNameError
 from proband.instances.networks import is_example, load_network
 from proband.planners import Options
+
+if TYPE_CHECKING:
+    from proband.planners.subset import SubsetSolution
 
 CovarianceArgument = Annotated[
     str,
@@ -101,7 +104,7 @@ def sensors_command(
         wanted = parse_sizes(size, len(names))
         with printing.waiting(f"searching {len(wanted)} sizes"):
             every = of_sizes(wanted=wanted, time_limit=time_limit)
-        answer_sizes(names, wanted, every, plot, as_json=as_json)
+        _answer_sizes(names, wanted, every, plot, as_json=as_json)
         return
     if costs is None and not is_example(covariance):
         raise typer.BadParameter("give --costs (what sites cost) or --size (how many to choose)")
@@ -114,7 +117,7 @@ def sensors_command(
         around = [size for size in possible if abs(size - len(best.chosen)) <= SIZES_DRAWN // 2]
         with printing.waiting("searching sizes"):
             every = of_sizes(wanted=around, time_limit=SECONDS_A_SIZE * len(around))
-    answer_one(names, best, plot, around, every, as_json=as_json)
+    _answer_one(names, best, plot, around, every, as_json=as_json)
 
 
 def _sites(names: Sequence[str], given: Sequence[str]) -> tuple[int, ...]:
@@ -142,3 +145,86 @@ def parse_sizes(text: str, d: int) -> list[int]:
     if not 0 <= low <= high <= d:
         raise typer.BadParameter(f"--size is {text!r}; there are {d} sites; choose sizes from 0 to {d}")
     return list(range(low, high + 1))
+
+
+def _answer_sizes(
+    names: Sequence[str], wanted: list[int], found: list[SubsetSolution], plot: Path | None, *, as_json: bool
+) -> None:
+    """Show the best set of each size."""
+    written = _draw(wanted, found, plot, title="Entropy of the best sets", best=None)
+    if as_json:
+        content = [{"size": size, **_content(names, each)} for size, each in zip(wanted, found, strict=True)]
+        printing.print_json({"sizes": content, "written": written})
+        return
+    printing.print_title(f"Best sets of {len(names)} sites")
+    if len(found) == 1:
+        printing.print_facts(_facts(names, found[0], written))
+        return
+    rows = [
+        [str(size), f"{each.value:.6g}", f"{each.bound:.6g}", _proof(each), f"{each.seconds:.2f} s"]
+        for size, each in zip(wanted, found, strict=True)
+    ]
+    printing.print_table(["size", "entropy", "bound", "", "time"], rows)
+    proved = f"{sum(map(_proved, found))} of {len(found)} sizes"
+    printing.print_facts([("certified", proved), *(("written", path) for path in written)])
+
+
+def _answer_one(
+    names: Sequence[str],
+    best: SubsetSolution,
+    plot: Path | None,
+    around: list[int],
+    found: list[SubsetSolution],
+    *,
+    as_json: bool,
+) -> None:
+    """Show the set that is worth its costs, and draw it among the best sets of the sizes around it."""
+    written = _draw(around, found, plot, title="Value of the best set of each size", best=len(best.chosen))
+    if as_json:
+        printing.print_json({**_content(names, best), "written": written})
+        return
+    printing.print_title(f"{len(best.chosen)} of {len(names)} sites are worth their costs")
+    printing.print_facts(_facts(names, best, written))
+
+
+def _draw(
+    wanted: list[int], found: list[SubsetSolution], plot: Path | None, *, title: str, best: int | None
+) -> list[str]:
+    if plot is None:
+        return []
+    from proband.figures import draw_sizes, save_figure
+
+    values, bounds = [each.value for each in found], [each.bound for each in found]
+    save_figure(draw_sizes(wanted, values, bounds, title=title, best=best), plot)
+    return [str(plot)]
+
+
+def _facts(names: Sequence[str], solution: SubsetSolution, written: list[str]) -> list[tuple[str, str]]:
+    return [
+        ("sites", ", ".join(names[i] for i in solution.chosen) or "none"),
+        ("value", f"{solution.value:.6g}"),
+        ("proof", _proof(solution)),
+        ("search", f"{solution.method}, {solution.nodes:,} nodes, {solution.seconds:.2f} s"),
+        *(("written", path) for path in written),
+    ]
+
+
+def _proved(solution: SubsetSolution) -> bool:
+    return solution.gap <= 1e-6 * max(1.0, abs(solution.value))
+
+
+def _proof(solution: SubsetSolution) -> str:
+    return "proved best" if _proved(solution) else f"at most {solution.gap:.3g} below the best"
+
+
+def _content(names: Sequence[str], solution: SubsetSolution) -> dict[str, Any]:
+    return {
+        "chosen": [names[i] for i in solution.chosen],
+        "value": solution.value,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "proved": bool(_proved(solution)),
+        "method": solution.method,
+        "nodes": int(solution.nodes),
+        "seconds": float(np.round(solution.seconds, 3)),
+    }

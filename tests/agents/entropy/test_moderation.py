@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import polygamma
 
-from proband.agents.entropy.learning.moderation import FEWEST_VARIANCES, MOST_BORROWED, _inverse_trigamma, borrowed
+from proband.agents.entropy.learning.improvement import FEWEST_VARIANCES, MOST_BORROWED, _inverse_trigamma, borrowed
 
 
 def drawn(rng: np.random.Generator, lent: float, scale: float, degrees: float, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 
 from proband import Gaussian
 from proband.agents.gaussian import apart
-from proband.agents.gaussian.nearness import free_parameters
+from proband.agents.gaussian.reference import free_parameters
 
 
 def random_law(rng, d, scale):

@@ -7,8 +7,8 @@ max(8, d/4) rounds, at numbers t that grow by 7 %:
   as rounds; once more with its degrees of freedom, from the scatter over t − |S| + 1;
 * a test i outside S has the expected improvement EI_i, the larger of adding it and of the most promising exchange
   (:mod:`~proband.agents.entropy.learning.improvement`), and the price p_i = (−gain of adding)⁺; the variances of all
-  tests lend each other degrees of freedom (:mod:`~proband.agents.entropy.learning.moderation`), which exchanges are
-  given too: that this pays was observed, on instances of several kinds, and not derived;
+  tests lend each other degrees of freedom, which exchanges are given too: that this pays was observed, on instances of
+  several kinds, and not derived;
 * i stays in E while h·EI_i·(T − t) > p_i·t: testing it for another t rounds costs p_i·t, committing without it is
   expected to lose EI_i·(T − t).
 
@@ -29,8 +29,7 @@ from proband.agents.agent import FOREVER
 from proband.agents.entropy.certificates.rivals import Rivals
 from proband.agents.entropy.certificates.rules import LOG_TWO_PI_E, solve
 from proband.agents.entropy.learning.bundles import Bundle, closed_bundles
-from proband.agents.entropy.learning.improvement import expected_addition, expected_exchange
-from proband.agents.entropy.learning.moderation import borrowed
+from proband.agents.entropy.learning.improvement import borrowed, expected_addition, expected_exchange
 from proband.agents.entropy.learning.scatter import Scatter
 from proband.agents.entropy.rounds import SetAgent, checked_mean, checked_positive
 from proband.agents.setting import Setting

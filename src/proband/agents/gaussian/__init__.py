@@ -10,7 +10,7 @@ if TYPE_CHECKING:
         correlation_condition_number,
         gaussian_exploration_length,
     )
-    from proband.agents.gaussian.nearness import apart
+    from proband.agents.gaussian.reference import apart
 else:
     __getattr__, __dir__ = attributes(__name__)
 

@@ -72,7 +72,11 @@ class GaussianExploreThenCommit(Exploring):
         self.condition_number = condition_number
         self.pilot = min(exploration_length(1, self.horizon) if pilot is None else int(pilot), self.horizon)
         self._told: list[Records] = [Records(np.empty((0, problem.d)))]
-        self._exploration = self._first_length()
+        self._exploration = self.pilot
+        if explore is not None:
+            self._exploration = min(explore, self.horizon)
+        elif condition_number is not None:
+            self._exploration = gaussian_exploration_length(condition_number, self.horizon)
         self.choose()
 
     @classmethod
@@ -104,13 +108,6 @@ class GaussianExploreThenCommit(Exploring):
         likelihood = GaussianLikelihood(self.problem)
         likelihood.update_counts(rows, counts)
         return likelihood.distribution()
-
-    def _first_length(self) -> int:
-        if self.explore is not None:
-            return min(self.explore, self.horizon)
-        if self.condition_number is not None:
-            return gaussian_exploration_length(self.condition_number, self.horizon)
-        return self.pilot
 
 
 def gaussian_exploration_length(condition_number: float, horizon: int) -> int:

@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from proband.agents.estimates import Planner
-from proband.agents.gaussian.nearness import free_parameters
-from proband.agents.gaussian.reference import AcceptedSubjects
+from proband.agents.gaussian.reference import AcceptedSubjects, free_parameters
 from proband.agents.stops import Stops
 from proband.distributions import Gaussian, totals
 from proband.errors import AgentError

@@ -39,15 +39,8 @@ SHORTEST_SHARE = 1 / 64
 class Ends:
     """Where a plan stops, over the estimator's support.
 
-    Attributes
-    ----------
-    states : FloatArray of shape (leaves, d)
-    of_row : IntArray of shape (K,)
-        The leaf into which each support row falls.
-    reward : FloatArray of shape (K,)
-        f(x, y) of each row with its leaf's decision.
-    open : array of bool of shape (leaves,)
-        Whether a test remains.
+    Of each leaf the state (d,), and whether a test remains (`open`); of each of the K support rows the leaf into which
+    it falls, and f(x, y) with that leaf's decision.
     """
 
     states: FloatArray
@@ -129,10 +122,8 @@ class ListedLeaves:
         cells = self.layout.number(estimator.support)
         of_seen = self.layout.number(self.problem.states(seen.rows[complete])) if complete.any() else np.empty(0, int)
         n_cells = self.layout.level_sizes[self.layout.m]
-        share = totals(of_seen, seen.counts[complete], n_cells) / np.maximum(
-            totals(cells, np.ones(len(cells)), n_cells), 1
-        )
-        return share[cells]
+        rows = np.maximum(totals(cells, np.ones(len(cells)), n_cells), 1)
+        return (totals(of_seen, seen.counts[complete], n_cells) / rows)[cells]
 
     def _best_reward(self, estimator: Likelihood) -> FloatArray:
         """Return what each support row would bring if every test that can be run were done, shape (K,)."""

@@ -23,12 +23,8 @@ from proband.vocabulary import FloatArray, IntArray, Policy, outcome_codes
 class WeightedSubjects:
     """Complete subjects, each counted for the inverse of its chance (:class:`~proband.agents.stops.Reference`).
 
-    Attributes
-    ----------
-    known : int
-        Of how many subjects the probability of being seen completely is known: W_t averages over these.
-    weighted : FloatArray of shape (K,)
-        t·W_t.
+    `known` counts the subjects whose probability of being seen completely is known: W_t averages over these.
+    `weighted` (K,) is t·W_t.
     """
 
     def __init__(self, problem: Problem, estimator: Likelihood, *, threshold: float, floor: float, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""``proband experiment run``: the cells that are not finished yet, and a summary of all."""
+"""``proband experiment run``, ``plot`` and ``report``: the cells not finished yet; what all found, also as a page."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ import typer
 
 from proband.cli import inputs, printing
 from proband.cli.experiment.catalogue import NameArgument, OutOption, find, folder_of
-from proband.experiments import Executor, Experiment, TidyTable, in_process, in_processes, on_cluster, slopes, summarise
+from proband.experiments import (
+    Executor,
+    Experiment,
+    TidyTable,
+    in_process,
+    in_processes,
+    on_cluster,
+    read_table,
+    slopes,
+    summarise,
+)
 from proband.experiments.experiment import HORIZON, whole
-from proband.experiments.report import run_content, summary_rows
+from proband.experiments.plots import plot
+from proband.experiments.report import report, run_content, summary_rows
 from proband.experiments.runner import SEED, run
 
 HorizonOption = Annotated[
@@ -34,6 +45,10 @@ SetOption = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Another value of a parameter; several to sweep: m=1,2,4."),
 ]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Run every cell again, those that are finished too.")]
+MeasureOption = Annotated[bool, typer.Option("--realised", help="Draw realised regret in place of pseudo-regret.")]
+ToOption = Annotated[
+    Path | None, typer.Option("--to", metavar="DIR", help="Where to write; by default the run's folder.")
+]
 
 
 def run_command(
@@ -81,6 +96,32 @@ def run_command(
     printing.print_title(experiment.title)
     print_summary(experiment, table)
     printing.say(f"\n{folder}: table.csv{_parquet(folder)}, manifest.json; draw it with proband experiment plot {name}")
+
+
+def plot_command(
+    name: NameArgument, out: OutOption = None, to: ToOption = None, realised: MeasureOption = False
+) -> None:
+    """Draw the figures of a run, from its table.
+
+    [bold]Examples[/bold]
+    $ proband experiment plot paper-discrete
+    $ proband experiment plot paper-discrete --out elsewhere --to figures --realised
+    """
+    folder = folder_of(name, out)
+    measure = "realised_regret" if realised else "pseudo_regret"
+    for path in plot(read_table(folder), find(name), to or folder, measure=measure):
+        printing.say(str(path))
+
+
+def report_command(name: NameArgument, out: OutOption = None, to: ToOption = None) -> None:
+    """Write a page about a run: numbers, slopes, figures, and the command that reproduces it.
+
+    [bold]Examples[/bold]
+    $ proband experiment report paper-discrete --to docs/experiments
+    """
+    folder = folder_of(name, out)
+    for path in report(find(name), folder, to or folder):
+        printing.say(str(path))
 
 
 def print_summary(experiment: Experiment, table: TidyTable) -> None:

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from proband.cli import inputs, printing
-from proband.cli.study.options import DEFAULT_STORE, ActorOption, StoreOption, StudyArgument, opened
+from proband.cli.study.options import DEFAULT_STORE, ActorOption, StoreOption, StudyArgument, on_study, opened
 from proband.errors import StudyError, UnknownStudyError
-from proband.studies import copy_study, import_study, open_store
+from proband.studies import Study, copy_study, import_study, open_store
 from proband.studies.exchange.exports import read_export
 from proband.studies.stores import Hidden
 
@@ -48,10 +48,10 @@ def import_command(
     printing.print_content(content, as_json=as_json)
 
 
+@on_study(telling=False)
 def export_command(
-    study: StudyArgument,
+    live: Study,
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The log (.jsonl), or the subjects (.csv, .parquet).")],
-    store: StoreOption = DEFAULT_STORE,
     as_json: inputs.JsonOption = False,
 ) -> None:
     """Write everything, lossless, as JSON lines; or the table of subjects.
@@ -60,13 +60,12 @@ def export_command(
     $ proband study export bolts bolts.jsonl
     $ proband study export bolts subjects.csv
     """
-    with opened(study, store) as live:
-        if path.suffix.lower() == ".jsonl":
-            found = live.export(path)
-            content: dict[str, Any] = {"written": str(path), "events": found.length, "hash": found.hash}
-        else:
-            live.write_table(path)
-            content = {"written": str(path), "subjects": len(live.table())}
+    if path.suffix.lower() == ".jsonl":
+        found = live.export(path)
+        content: dict[str, Any] = {"written": str(path), "events": found.length, "hash": found.hash}
+    else:
+        live.write_table(path)
+        content = {"written": str(path), "subjects": len(live.table())}
     printing.print_content(content, as_json=as_json)
 
 
@@ -96,8 +95,9 @@ def copy_command(
         printing.print_table(["study", "events", "hash"], [[name, f"{log.length:,}", log.hash] for name, log in found])
 
 
+@on_study(telling=False)
 def verify_command(
-    study: StudyArgument,
+    live: Study,
     length: Annotated[
         int | None, typer.Option("--length", min=1, metavar="N", help="Length at an earlier look, with --hash.")
     ] = None,
@@ -110,7 +110,6 @@ def verify_command(
     replay: Annotated[
         bool, typer.Option("--replay", help="Also work out again all advice, from the log alone.")
     ] = False,
-    store: StoreOption = DEFAULT_STORE,
     as_json: inputs.JsonOption = False,
 ) -> None:
     """Prove that nothing was altered, reordered or dropped.
@@ -119,9 +118,8 @@ def verify_command(
     $ proband study verify bolts
     $ proband study verify bolts --hash $(cat hash.txt)
     """
-    with opened(study, store) as live:
-        found = live.verify(length=length, hash=hash, export=export)
-        replayed = live.replay() if replay else None
+    found = live.verify(length=length, hash=hash, export=export)
+    replayed = live.replay() if replay else None
     content: dict[str, Any] = {"events": found.length, "hash": found.hash, "chain": "whole"}
     if replayed is not None:
         content |= {"advice_replayed": replayed.advices, "advice_that_differs": len(replayed.differences)}

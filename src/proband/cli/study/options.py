@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -39,6 +42,38 @@ KnownOption = Annotated[
 ]
 
 
-def opened(name: str, store: str, station: str | None = None, actor: str | None = None) -> Study:
-    """Open a study; learning happens in the process that is asked, right after a decision."""
-    return Study.open(name, store=store, station=station, actor=actor, replan="now")
+def opened(
+    name: str, store: str, station: str | None = None, actor: str | None = None, *, replan: str = "now"
+) -> Study:
+    """Open a study; learning happens in the process that is asked, by default right after a decision."""
+    return Study.open(name, store=store, station=station, actor=actor, replan=replan)
+
+
+def on_study(*, telling: bool = True, replan: str = "now") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a command be called with a study open: STUDY and --store say which, --station and --actor who tells.
+
+    These options stand after the command's own, before --key and --json; a command that only reads has --store alone.
+    """
+    more = {"store": (StoreOption, DEFAULT_STORE), "station": (StationOption, None), "actor": (ActorOption, None)}
+    shared = [_parameter(name, *more[name]) for name in (more if telling else ["store"])]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def opened_first(
+            study: str, store: str, station: str | None = None, actor: str | None = None, **own: Any
+        ) -> None:
+            with opened(study, store, station, actor, replan=replan) as live:
+                command(live, **own)
+
+        _, *own = inspect.signature(command, eval_str=True).parameters.values()
+        place = next((n for n, each in enumerate(own) if each.name in ("key", "as_json")), len(own))
+        parameters = [_parameter("study", StudyArgument), *own[:place], *shared, *own[place:]]
+        opened_first.__annotations__ = {each.name: each.annotation for each in parameters}
+        opened_first.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return opened_first
+
+    return decorate
+
+
+def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)

@@ -6,6 +6,7 @@ from typing import Any
 
 from proband.cli import printing
 from proband.studies import Advice, Subject, Summary
+from proband.studies.summary import Exploration
 
 
 def summary_facts(summary: Summary) -> list[tuple[str, str]]:
@@ -33,7 +34,7 @@ def summary_facts(summary: Summary) -> list[tuple[str, str]]:
             )
         )
     if summary.exploration is not None:
-        facts.append(("learning", _learning(summary)))
+        facts.append(("learning", _learning(summary.exploration)))
     if summary.statement is not None:
         facts += [("certificate", str(stated)) for stated in [summary.statement.certificate] if stated is not None]
         facts += [("notice", notice) for notice in summary.statement.notices]
@@ -47,9 +48,7 @@ def summary_facts(summary: Summary) -> list[tuple[str, str]]:
     return [*facts, ("log", f"{summary.events:,} events, last hash {summary.hash}")]
 
 
-def _learning(summary: Summary) -> str:
-    explored = summary.exploration
-    assert explored is not None
+def _learning(explored: Exploration) -> str:
     left = "for good" if explored.commitment is None else f"for {explored.commitment:,} more subjects"
     share = (
         ""

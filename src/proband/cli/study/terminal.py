@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import typer
 
@@ -18,19 +19,16 @@ from proband.cli.study.printing import print_advice, summary_facts
 from proband.errors import ProbandError
 from proband.studies import Advice, Study, Subject
 from proband.texts import escaped, without_passwords
+from proband.vocabulary import Test
 
 UP, DOWN, ENTER, QUIT = "up", "down", "enter", "quit"
-KEYS = {
-    "\x1b[A": UP,
-    "\x1b[B": DOWN,
-    "\x1bOA": UP,
-    "\x1bOB": DOWN,
-    "\r": ENTER,
-    "\n": ENTER,
-    "k": UP,
-    "j": DOWN,
-    "q": QUIT,
-}
+KEYS = (
+    dict.fromkeys(("\x1b[A", "\x1bOA", "k"), UP)
+    | dict.fromkeys(("\x1b[B", "\x1bOB", "j"), DOWN)
+    | {"\r": ENTER, "\n": ENTER, "q": QUIT}
+)
+
+Act = Callable[[Study, Subject], object]
 
 
 def operate(study: Study) -> None:
@@ -46,17 +44,13 @@ def operate(study: Study) -> None:
             if chosen == len(options):
                 printing.print_facts(summary_facts(study.summary()))
             else:
-                _treat(study, _new(study) if chosen == 0 else _taken(study, waiting[chosen - 1]))
+                # a subject that another station holds is taken over
+                _treat(study, study.take(waiting[chosen - 1], at_once=True) if chosen else _new(study))
 
 
 def _new(study: Study) -> Subject:
     name = _line("Name of the subject (empty: its number)")
     return study.arrive(subject=name or None)
-
-
-def _taken(study: Study, subject: Subject) -> Subject:
-    """Return the subject, taken over if another station holds it."""
-    return study.take(subject, at_once=True)
 
 
 def _treat(study: Study, subject: Subject) -> None:
@@ -76,38 +70,35 @@ def _treat(study: Study, subject: Subject) -> None:
 
 def _step(study: Study, subject: Subject, advice: Advice) -> bool:
     """Let the operator act once; False to leave the subject open."""
-    problem = study.problem
-    direct: list[str] = []
-    if advice.kind == "decision":
-        direct = [f"decide {advice.action}"]
-    else:
-        test = problem.tests[problem.test_index(advice.action)]
-        direct = (
-            [f"{advice.action}: enter the measurement"]
-            if test.measured
-            else [f"{advice.action}: {o}" for o in test.names]
-        )
-    others = ["run another test", "decide otherwise", "undo the last outcome", "void this subject", "leave it open"]
-    chosen = choose(f"{subject.name}, {subject.spent:.4g} {subject.unit} so far".replace("  ", " "), [*direct, *others])
-    if chosen is None or chosen == len(direct) + 4:
+    others = (
+        ("run another test", _other_test),
+        ("decide otherwise", _otherwise),
+        ("undo the last outcome", _undo),
+        ("void this subject", _void),
+    )
+    options = [*_advised(study, advice), *others]
+    title = f"{subject.name}, {subject.spent:.4g} {subject.unit} so far".replace("  ", " ")
+    chosen = choose(title, [*(option for option, _ in options), "leave it open"])
+    if chosen is None or chosen == len(options):
         return False
-    if chosen < len(direct):
-        _follow(study, subject, advice, chosen)
-    else:
-        (_other_test, _otherwise, _undo, _void)[chosen - len(direct)](study, subject)
+    options[chosen][1](study, subject)
     return True
 
 
-def _follow(study: Study, subject: Subject, advice: Advice, chosen: int) -> None:
+def _advised(study: Study, advice: Advice) -> list[tuple[str, Act]]:
+    """Return what follows the advice, as the operator reads it and as it is done."""
     if advice.kind == "decision":
-        study.decide(subject, advice.action)
-        return
+        return [(f"decide {advice.action}", lambda study, subject: study.decide(subject, advice.action))]
     test = study.problem.tests[study.problem.test_index(advice.action)]
-    study.tell(
-        subject,
-        test.name,
-        _line(f"{test.name} in {test.unit}".removesuffix(" in ")) if test.measured else test.names[chosen],
-    )
+    if test.measured:
+        return [(f"{test.name}: enter the measurement", partial(_tell, test, ""))]
+    return [(f"{test.name}: {outcome}", partial(_tell, test, outcome)) for outcome in test.names]
+
+
+def _tell(test: Test, outcome: str, study: Study, subject: Subject) -> None:
+    """Tell an outcome; a measurement is asked for."""
+    question = f"{test.name} in {test.unit}".removesuffix(" in ")
+    study.tell(subject, test.name, _line(question) if test.measured else outcome)
 
 
 def _other_test(study: Study, subject: Subject) -> None:
@@ -116,12 +107,9 @@ def _other_test(study: Study, subject: Subject) -> None:
     if chosen is None:
         return
     test = left[chosen]
-    if test.measured:
-        study.tell(subject, test.name, _line(f"{test.name} in {test.unit}".removesuffix(" in ")))
-        return
-    outcome = choose(f"What did {test.name} show?", list(test.names))
-    if outcome is not None:
-        study.tell(subject, test.name, test.names[outcome])
+    outcome = None if test.measured else choose(f"What did {test.name} show?", list(test.names))
+    if test.measured or outcome is not None:
+        _tell(test, "" if outcome is None else test.names[outcome], study, subject)
 
 
 def _otherwise(study: Study, subject: Subject) -> None:
@@ -186,12 +174,9 @@ def _choose_by_keys(title: str, options: Sequence[str]) -> int | None:
                 typer.echo(f"\x1b[{lines}B", nl=False)
                 return wanted - 1
             place = max(wanted - 1, 0)
-        elif key == QUIT:
+        elif key in (QUIT, ENTER):
             typer.echo(f"\x1b[{lines}B", nl=False)
-            return None
-        elif key == ENTER:
-            typer.echo(f"\x1b[{lines}B", nl=False)
-            return place
+            return place if key == ENTER else None
         elif key in (UP, DOWN):
             typed, place = "", (place + (1 if key == DOWN else -1)) % lines
 

@@ -18,6 +18,7 @@ from proband.cli.study.options import (
     StationOption,
     StoreOption,
     StudyArgument,
+    on_study,
     opened,
 )
 from proband.cli.study.printing import spent_on, summary_facts
@@ -82,14 +83,14 @@ def list_command(store: StoreOption = DEFAULT_STORE, as_json: inputs.JsonOption 
         printing.say("There is no study yet: begin one with proband study create.")
 
 
-def show_command(study: StudyArgument, store: StoreOption = DEFAULT_STORE, as_json: inputs.JsonOption = False) -> None:
+@on_study(telling=False)
+def show_command(live: Study, as_json: inputs.JsonOption = False) -> None:
     """Show a study at a glance, drift included.
 
     [bold]Examples[/bold]
     $ proband study show bolts
     """
-    with opened(study, store) as live:
-        summary, waiting = live.summary(), live.subjects(open=True)
+    summary, waiting = live.summary(), live.subjects(open=True)
     if as_json:
         printing.print_json({**summary.to_dict(), "open_subjects": [s.name for s in waiting]})
         return
@@ -101,21 +102,14 @@ def show_command(study: StudyArgument, store: StoreOption = DEFAULT_STORE, as_js
         printing.print_table(["open subject", "station", "so far", "spent", "held until (UTC)"], rows)
 
 
-def restart_command(
-    study: StudyArgument,
-    reason: ReasonOption,
-    store: StoreOption = DEFAULT_STORE,
-    station: StationOption = None,
-    actor: ActorOption = None,
-    key: KeyOption = None,
-) -> None:
+@on_study()
+def restart_command(live: Study, reason: ReasonOption, key: KeyOption = None) -> None:
     """Start learning afresh from here on, for instance after drift.
 
     [bold]Examples[/bold]
     $ proband study restart bolts --reason "new supplier"
     """
-    with opened(study, store, station, actor) as live:
-        live.restart(reason=reason, key=key)
+    live.restart(reason=reason, key=key)
     printing.say("The study learns afresh from here on; everything stays in its log.")
 
 
@@ -143,16 +137,11 @@ def report_command(
     printing.print_facts([("written", str(out))])
 
 
-def run_command(
-    study: StudyArgument,
-    store: StoreOption = DEFAULT_STORE,
-    station: StationOption = None,
-    actor: ActorOption = None,
-) -> None:
+@on_study(replan="background")
+def run_command(live: Study) -> None:
     """Work through subjects at a terminal: arrow keys or numbers, names, costs, reasons, undo.
 
     [bold]Examples[/bold]
     $ proband study run bolts --station "line 1"
     """
-    with Study.open(study, store=store, station=station, actor=actor) as live:
-        operate(live)
+    operate(live)

@@ -28,14 +28,7 @@ Key = tuple[int, ...]
 
 
 class Branches:
-    """The trunk and the branches.
-
-    Parameters
-    ----------
-    d : int
-    mean : array_like of shape (d,), optional
-        The mean of the tests, where it is known.
-    """
+    """The trunk and the branches; the mean of the d tests is given where it is known."""
 
     def __init__(self, d: int, mean: ArrayLike | None = None) -> None:
         self.mean = mean
@@ -87,17 +80,8 @@ class Branches:
 class Chains:
     """Differences of estimated rewards, on whatever rounds there are.
 
-    Attributes
-    ----------
-    lattice : Lattice
-    branches : Branches
-    costs : Prices
-    scale : float
-        λ.
-    looks : Looks
-        Fine ones: numbers of rounds come as they come.
-    log_delta : float
-        Logarithm of the failure probability that each of the two kinds of comparison may use up.
+    The looks are fine ones: numbers of rounds come as they come. Each of the two kinds of comparison may fail with
+    probability exp(`log_delta`); `scale` is λ.
     """
 
     lattice: Lattice

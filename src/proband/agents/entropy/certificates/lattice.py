@@ -22,13 +22,7 @@ RIVALS = 16
 
 
 class Lattice:
-    """The sets between a base and the base with all free tests.
-
-    Parameters
-    ----------
-    base, free : sequence of int
-        Tests, ascending.
-    """
+    """The sets between a base and the base with all free tests, both ascending."""
 
     def __init__(self, base: IntArray, free: IntArray) -> None:
         self.base, self.free = base, free
@@ -52,10 +46,7 @@ class Lattice:
     def rewards(self, scatter: Scatter, costs: Prices, scale: float) -> FloatArray:
         """Return the estimated reward of every set, less that of the base's entropy, shape (2^k,).
 
-        Parameters
-        ----------
-        scatter : Scatter
-            Of rounds that measured the base and all free tests.
+        The scatter is that of rounds that measured the base and all free tests.
         """
         from proband.agents.entropy.certificates.lattice_kernel import log_determinants
 

@@ -36,17 +36,9 @@ NODES = 20_000
 
 
 class Rivals:
-    """The tests that may be in the best set, with what a scatter says of them.
+    """The tests that may be in the best set (`possible`; those `inside` are, for sure), as a scatter shows them.
 
-    Parameters
-    ----------
-    scatter : Scatter
-        Of rounds that measured all of them.
-    costs : Prices
-    scale : float
-        λ.
-    inside, possible : Flags of shape (d,)
-        Tests certainly in the best set, and possibly in it.
+    The scatter is that of rounds that measured all of them, `scale` is λ.
     """
 
     def __init__(self, scatter: Scatter, costs: Prices, scale: float, inside: Flags, possible: Flags) -> None:
@@ -66,17 +58,7 @@ class Rivals:
         return [int(i) for i in self.tests[found]]
 
     def bound(self, best: Sequence[int], event: Event, hopeless: float) -> float:
-        """Return by how much any set may be above `best`; inf where it is more than `hopeless` for sure.
-
-        Parameters
-        ----------
-        best : sequence of int
-            Ŝ, as tests.
-        event : Event
-            Under which the bound holds.
-        hopeless : float
-            A bound above this is of no use.
-        """
+        """Return by how much any set may be above `best` under an event; inf if that is above `hopeless` for sure."""
         own = np.isin(self.tests, list(best))
         a, b = np.arange((~own).sum() + 1.0), np.arange((own & ~self.inside).sum() + 1.0)
         table = self.scale / 2 * event.around(int(own.sum()), a[:, None] + b)

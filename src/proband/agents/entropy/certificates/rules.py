@@ -30,17 +30,7 @@ LOG_TWO_PI_E = math.log(2 * math.pi * math.e)
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules with everything that does not change.
-
-    Attributes
-    ----------
-    costs : Prices
-    scale : float
-        λ.
-    looks : Looks
-    log_delta : float
-        Logarithm of the failure probability that the rules may use up, for all tests and looks together.
-    """
+    """The rules, which may fail with probability exp(`log_delta`), for all tests and looks together; `scale` is λ."""
 
     costs: Prices
     scale: float

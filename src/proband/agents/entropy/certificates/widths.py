@@ -41,14 +41,8 @@ ORDERS = 60
 class Looks:
     """The numbers of rounds at which widths hold, and the share of δ that each of them gets.
 
-    Parameters
-    ----------
-    first : int
-        The first of them.
-    growth : float
-        By which share each is larger than the one before.
-    flat : int, default 40
-        m: for about so many looks the shares are nearly equal.
+    From the `first` on, each is larger than the one before by `growth`; `flat` is m: for about so many looks the shares
+    are nearly equal.
 
     Examples
     --------
@@ -90,16 +84,10 @@ class Looks:
 
 @dataclass(frozen=True)
 class Event:
-    """What holds for the best set against all its rivals at once, at some number of rounds.
+    """What holds for the best of all sets of d tests against its rivals at once, but with probability exp(`log_alpha`).
 
-    Attributes
-    ----------
-    d : int
-        Number of tests.
-    low, high, unit : int
-        Degrees of freedom of the scatter at the looks before and after, and its own: log-determinants are of W/unit.
-    log_alpha : float
-        Logarithm of the probability that it fails.
+    `low`, `high` and `unit` are the degrees of freedom of the scatter at the looks before and after, and its own:
+    log-determinants are of W/unit.
     """
 
     d: int
@@ -155,25 +143,11 @@ def log_chi_square_below(degrees: float, log_alpha: float) -> float:
 def pair_widths(
     low: int, high: int, common: int, log_inverse: FloatArray, *, unit: float, start: int = 0
 ) -> FloatArray:
-    """Return what P_B − P_A stays below, for A of a tests and B of b tests beside `common` tests in both.
+    """Return what P_B − P_A stays below, for A of a tests and B of b tests beside |I| = `common` tests in both.
 
-    Parameters
-    ----------
-    low, high : int
-        Degrees of freedom of the scatters of A and of B.
-    common : int
-        |I|.
-    log_inverse : FloatArray of shape (m, n)
-        log(1/α) for a = 0 ... m − 1 and b = start ... start + n − 1.
-    unit : float
-        The log-determinants are those of W/unit: (a − b)·log(unit) is added.
-    start : int, default 0
-        The first b.
-
-    Returns
-    -------
-    FloatArray of shape (m, n)
-        0 for two empty sets, inf where there are too few rounds.
+    `low` and `high` are the degrees of freedom of the scatters of A and of B, `log_inverse` (m, n) is log(1/α) for
+    a = 0 ... m − 1 and b = start ... start + n − 1. The log-determinants are those of W/unit: (a − b)·log(unit) is
+    added. The result (m, n) is 0 for two empty sets, and inf where there are too few rounds.
 
     Examples
     --------

@@ -1,3 +1,3 @@
 """What rounds tell of covariances, and what a test may be worth."""
 
-__all__ = ["bundles", "improvement", "moderation", "normality", "scatter"]
+__all__ = ["bundles", "improvement", "normality", "scatter"]

@@ -24,14 +24,7 @@ from proband.vocabulary import FloatArray
 
 @dataclass(frozen=True)
 class Bundle:
-    """Some tests of a closed group.
-
-    Attributes
-    ----------
-    tests : tuple of int
-    gain : float
-        What adding them all brings.
-    """
+    """Some tests of a closed group, and what adding them all brings."""
 
     tests: tuple[int, ...]
     gain: float
@@ -42,17 +35,7 @@ def closed_bundles(
 ) -> dict[int, Bundle]:
     """Return the bundle of each test whose group is closed and holds another test that is still measured.
 
-    Parameters
-    ----------
-    costs : Prices
-    scale : float
-        λ.
-    inside, others : list of int
-        The set, and the tests beside it.
-    squares : FloatArray of shape (others, others)
-        Scatter of the other tests given the set.
-    degrees : float
-        k.
+    `inside` is the set, `others` are the tests beside it, and `squares` (others, others) their scatter given the set.
     """
     opened = {-1, *costs.group[inside].tolist()}
     bundles = {}

@@ -16,31 +16,40 @@ Given a set S and n rounds (degrees of freedom), let s² be the estimated varian
   and the last expectation has a closed form. The bound is used.
 
 Normal approximations of both are far too thin in the tail while k is small, and make an agent drop good tests early.
+
+*Before much is known*, the variances of many tests tell about that of one. Suppose that the tests' variances σ² (given
+what is measured beside them) follow a scaled inverse χ² distribution with d degrees of freedom and scale s₀². Of
+estimates s² from k degrees of freedom each, log s² then has the mean log s₀² + ψ(k/2) − log(k/2) − ψ(d/2) + log(d/2)
+and the variance ψ′(k/2) + ψ′(d/2), which give d and s₀²; and what is known of a test's σ² is what (k·s² + d·s₀²)/(k +
+d), from k + d degrees of freedom, would tell (G. K. Smyth, Linear models and empirical Bayes methods, Statistical
+Applications in Genetics and Molecular Biology 3, 2004).
+
+Where variances differ widely (other units, another kind of site), d is small and little changes. As tests are no draws
+from anything, what is borrowed is limited.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from scipy.special import gammainc, gammaln, stdtr
+from scipy.special import digamma, gammainc, gammaln, polygamma, stdtr
 
 from proband.vocabulary import FloatArray
 
 NODES, WEIGHTS = np.polynomial.laguerre.laggauss(24)
 STEEP = 30.0
 """Beyond this |y|, sinh is as good as infinite."""
+FEWEST_VARIANCES = 5
+"""Fewer do not tell how variances are spread."""
+MOST_BORROWED = 20.0
+"""Degrees of freedom that are borrowed at most."""
 
 
 def expected_addition(gain: FloatArray, degrees: float | FloatArray, scale: float) -> FloatArray:
-    """Return the expected improvement by adding tests, of the gains' shape.
+    """Return the expected improvement by adding tests of estimated gains λ/2·log(2πe·s²) − rise, of their shape.
 
-    Parameters
-    ----------
-    gain : FloatArray
-        Estimated gains λ/2·log(2πe·s²) − rise.
-    degrees : float or FloatArray of the same shape
-        k.
-    scale : float
-        λ.
+    `degrees` is k, one number or one for each gain; `scale` is λ.
 
     Examples
     --------
@@ -55,18 +64,9 @@ def expected_addition(gain: FloatArray, degrees: float | FloatArray, scale: floa
 
 
 def expected_exchange(gain: FloatArray, spread: FloatArray, degrees: float, scale: float) -> FloatArray:
-    """Return (an upper bound on) the expected improvement by exchanges, of the gains' shape.
+    """Return (an upper bound on) the expected improvement by exchanges of some estimated gains, of their shape.
 
-    Parameters
-    ----------
-    gain : FloatArray
-        Estimated gains.
-    spread : FloatArray
-        √((1 − r²)/k).
-    degrees : float
-        k, above 1.
-    scale : float
-        λ.
+    `spread` is √((1 − r²)/k), `degrees` is k, above 1, and `scale` λ.
 
     Examples
     --------
@@ -79,3 +79,33 @@ def expected_exchange(gain: FloatArray, spread: FloatArray, degrees: float, scal
     density = np.exp(log_density - (degrees + 1) / 2 * np.log1p(z * z / degrees))
     excess = (degrees + z * z) / (degrees - 1) * density - z * stdtr(degrees, -z)
     return np.asarray(scale * spread * np.maximum(excess, 0.0) / np.cosh(np.maximum(y, 0.0)))
+
+
+def borrowed(variances: FloatArray, degrees: float) -> tuple[float, float]:
+    """Return how many degrees of freedom n estimates s² > 0 of k `degrees` each lend to each other, and the scale s₀².
+
+    Examples
+    --------
+    >>> alike = borrowed(np.array([1.0, 1.1, 0.9, 1.2, 0.8, 1.0]), 20.0)
+    >>> alike[0], round(alike[1], 2)
+    (20.0, 0.99)
+    >>> degrees, scale = borrowed(np.array([0.01, 0.1, 1.0, 10.0, 100.0]), 20.0)
+    >>> degrees < 1
+    True
+    """
+    if len(variances) < FEWEST_VARIANCES:
+        return 0.0, 1.0
+    logs = np.log(variances) - digamma(degrees / 2) + math.log(degrees / 2)
+    spread = float(logs.var(ddof=1) - polygamma(1, degrees / 2))
+    most = float(polygamma(1, MOST_BORROWED / 2))
+    lent = MOST_BORROWED if spread <= most else 2 * _inverse_trigamma(spread)
+    return lent, math.exp(float(logs.mean()) + float(digamma(lent / 2)) - math.log(lent / 2))
+
+
+def _inverse_trigamma(value: float) -> float:
+    """Return x with ψ′(x) = value, by Newton's method on 1/ψ′, which is convex and nearly straight."""
+    x = 0.5 + 1 / value
+    for _ in range(20):
+        trigamma = float(polygamma(1, x))
+        x += trigamma * (1 - trigamma / value) / float(polygamma(2, x))
+    return x

@@ -21,14 +21,9 @@ from proband.vocabulary import FloatArray
 
 
 class Scatter:
-    """The scatter matrix of some sites over the rounds in which all of them were measured.
+    """The scatter matrix of some sites (columns of the rows to come) over the rounds in which all were measured.
 
-    Parameters
-    ----------
-    sites : sequence of int
-        The sites, as columns of the rows to come.
-    mean : array_like of shape (d,), optional
-        The mean of all d sites, where it is known.
+    The mean of all d sites is given where it is known.
 
     Examples
     --------
