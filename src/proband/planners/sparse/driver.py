@@ -56,14 +56,14 @@ class Search:
         return int(add_root(self.instance, self.memo, self.depth, self.budget))
 
     @property
-    def lower(self) -> float:
-        """Lower bound on the least loss."""
-        return float(self.memo.lower[self.roots].sum())
+    def bound(self) -> float:
+        """Upper bound on the value of any policy, rounding aside."""
+        return float(self.compiled.merged.ceiling.sum()) - float(self.memo.lower[self.roots].sum())
 
     @property
-    def upper(self) -> float:
-        """Loss of the incumbent."""
-        return float(self.memo.upper[self.roots].sum())
+    def value(self) -> float:
+        """Value of the incumbent."""
+        return float(self.compiled.merged.ceiling.sum()) - float(self.memo.upper[self.roots].sum())
 
     @property
     def expansions(self) -> int:

@@ -107,12 +107,8 @@ class Compiled:
 
 def merge_rows(codes: IntArray, weight: FloatArray, stakes: FloatArray, *, match: bool) -> Merged:
     """Merge rows with equal codes; the irreducible loss of a merged row leaves the problem."""
-    if codes.shape[1] == 0:
-        distinct, origin = codes[:1], np.zeros(codes.shape[0], dtype=np.int64)
-    else:
-        distinct, origin = np.unique(codes, axis=0, return_inverse=True)
-        origin = origin.reshape(-1).astype(np.int64)
-    n = distinct.shape[0]
+    distinct, origin = np.unique(codes, axis=0, return_inverse=True)
+    n, origin = distinct.shape[0], origin.reshape(-1)
     mass = np.zeros(n)
     np.add.at(mass, origin, weight)
     if match:

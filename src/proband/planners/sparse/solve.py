@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.planners.progress import Progress, Report
-from proband.planners.sparse.arrays import Arrays, check_arrays
+from proband.planners.sparse.arrays import check_arrays
 from proband.planners.sparse.driver import Search, grown
 from proband.planners.sparse.memo import memo_bytes
 from proband.planners.sparse.policy import IncumbentTree
@@ -151,7 +151,10 @@ def solve_support(
     """
     arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts)
     _compile_kernels()
-    return _solve(arrays, limits or Limits(), progress)
+    began, limits = time.perf_counter(), limits or Limits()
+    search = Search(arrays, limits.memory)
+    status = _run(search, began, limits, progress)
+    return _report(search, IncumbentTree(search, arrays), status, began)
 
 
 @cache
@@ -165,13 +168,6 @@ def _compile_kernels() -> None:
         search.memo = grown(search.memo, (search.memo.key.size, 1, 1))
     search.settle()
     IncumbentTree(search, arrays)
-
-
-def _solve(arrays: Arrays, limits: Limits, progress: Report | None) -> SupportPlan:
-    began = time.perf_counter()
-    search = Search(arrays, limits.memory)
-    status = _run(search, began, limits, progress)
-    return _report(search, IncumbentTree(search, arrays), status, began)
 
 
 def _run(search: Search, began: float, limits: Limits, progress: Report | None) -> str:
@@ -200,25 +196,16 @@ def _run(search: Search, began: float, limits: Limits, progress: Report | None) 
 
 
 def _progress(search: Search, seconds: float) -> Progress:
-    ceiling = float(search.compiled.merged.ceiling.sum())
-    return Progress(
-        seconds=seconds,
-        value=ceiling - search.upper,
-        bound=ceiling - search.lower,
-        what="states",
-        done=search.states,
-        details={"expansions": search.expansions},
-    )
+    done, details = search.states, {"expansions": search.expansions}
+    return Progress(seconds=seconds, value=search.value, bound=search.bound, what="states", done=done, details=details)
 
 
 def _report(search: Search, tree: IncumbentTree, status: str, began: float) -> SupportPlan:
-    merged = search.compiled.merged
-    rounding = 4 * search.instance.tolerance * (merged.weight.size + 1)
-    bound = float(merged.ceiling.sum()) - search.lower + rounding
+    rounding = 4 * search.instance.tolerance * (search.compiled.merged.weight.size + 1)
     policy = {"roots": tree.roots, "node_test": tree.test, "node_column": tree.column, "children": tree.children}
     return SupportPlan(
         value=tree.value,
-        bound=max(bound, tree.value),
+        bound=max(search.bound + rounding, tree.value),
         status=status,
         **{name: np.array(found, dtype=np.int64) for name, found in policy.items()},
         expansions=search.expansions,
