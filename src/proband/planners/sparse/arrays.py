@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from proband.vocabulary import FloatArray, IntArray
 
-__all__ = ["Arrays", "check_arrays"]
-
 
 @dataclass(frozen=True)
 class Arrays:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import fields
-from typing import Any, cast
+from typing import Any, Self, cast, get_args, get_type_hints
 
 import numba
 import numpy as np
@@ -37,8 +37,6 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 from numba.extending import models
 
 from proband.vocabulary import IntArray
-
-__all__ = ["Bundle"]
 
 # Numba ships no annotations of these.
 extending: Any = numba.extending
@@ -84,6 +82,13 @@ class Bundle:
             slots += words
         object.__setattr__(self, "_header", np.array(slots, dtype=np.int64))
         object.__setattr__(self, "_kind", BundleType(type(self).__qualname__, tuple(members)))
+
+    @classmethod
+    def zeros(cls, **shapes: int | tuple[int, ...]) -> Self:
+        """Make one of arrays of zeros, each of its shape and of the type that its field is annotated with."""
+        hints = get_type_hints(cls)  # of an array: ndarray[shape, dtype[number]]
+        numbers = {name: get_args(get_args(hints[name])[1])[0] for name in shapes}
+        return cls(**{name: np.zeros(shape, dtype=numbers[name]) for name, shape in shapes.items()})
 
     @property
     def _address(self) -> int:

@@ -12,16 +12,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.planners.sparse.arrays import Arrays
 from proband.planners.sparse.incumbent_kernel import beam_slice, list_children
-from proband.planners.sparse.instance import Compiled, pack
+from proband.planners.sparse.instance import UNLIMITED, Compiled, compile_instance, pack
 from proband.planners.sparse.memo import EXPANSIONS, NODES, Memo, lengthened, memo_bytes, new_memo
 from proband.planners.sparse.memo_kernel import add_root, rehash
-from proband.planners.sparse.scratch import new_scratch
+from proband.planners.sparse.scratch import DONE, FULL, new_beam, new_scratch, new_stack, start_beam
 from proband.planners.sparse.search_kernel import refresh_stack, search_slice
-from proband.planners.sparse.stacks import DONE, FULL, new_beam, new_stack, start_beam
-from proband.vocabulary import IntArray
-
-__all__ = ["Search", "grown"]
 
 EVERY = 1 << 20
 """More tests than any beam is wide."""
@@ -31,42 +28,27 @@ POLISHES: tuple[tuple[int, ...], ...] = ((EVERY,), (EVERY, 2), (EVERY, 4, 2), (E
 
 
 class Search:
-    """One search over the roots of a compiled instance.
+    """One search over the start sets of checked arrays, with a memo of so many bytes at most."""
 
-    Parameters
-    ----------
-    compiled : Compiled
-        The instance.
-    depth, budget : int
-        Tests and budget units a subject may use.
-    contexts : ndarray (merged rows,)
-        Start set of each merged row.
-    count : int
-        Number of start sets.
-    memory_limit : float
-        Bytes the memo may take.
-    """
-
-    def __init__(
-        self, compiled: Compiled, depth: int, budget: int, contexts: IntArray, count: int, memory_limit: float
-    ):
-        self.compiled = compiled
-        self.instance = compiled.instance
-        self.depth, self.budget = depth, budget
+    def __init__(self, arrays: Arrays, memory_limit: float):
+        self.compiled = compile_instance(arrays)
+        self.instance, self.budget = self.compiled.instance, self.compiled.budget
+        most, tests = arrays.max_tests, arrays.cost.size
+        self.depth = UNLIMITED if most is None or most >= tests else most
         self.memory_limit = memory_limit
         self.out_of_memory = False
         self.deadline = float("inf")
-        columns, tests = self.instance.cells.shape[1], self.instance.outcomes.size
+        columns = self.instance.cells.shape[1]
         self.room = (columns + 1, tests, columns)
         self.scratch = new_scratch(self.instance)
         empty = new_memo(self.instance.words, self.instance.row_values.shape[1])
-        self.memo = grown(empty, (columns + 1 + count, tests, columns))
+        self.memo = grown(empty, (columns + 1 + arrays.starts, tests, columns))
         self.beam = new_beam(self.instance)
         self.stack = new_stack(self.instance)
         self.burst = 64
         self.stage = 0
         self.seconds_improving = 0.0
-        self.bits = [_root_bits(compiled, contexts, k) for k in range(count)]
+        self.bits = [_root_bits(self.compiled, k) for k in range(arrays.starts)]
         self.roots = np.array([self._add_root(bits) for bits in self.bits], dtype=np.int64)
 
     def _add_root(self, bits: NDArray[np.uint64]) -> int:
@@ -74,14 +56,14 @@ class Search:
         return int(add_root(self.instance, self.memo, self.depth, self.budget))
 
     @property
-    def lower(self) -> float:
-        """Lower bound on the least loss."""
-        return float(self.memo.lower[self.roots].sum())
+    def bound(self) -> float:
+        """Upper bound on the value of any policy, rounding aside."""
+        return float(self.compiled.merged.ceiling.sum()) - float(self.memo.lower[self.roots].sum())
 
     @property
-    def upper(self) -> float:
-        """Loss of the incumbent."""
-        return float(self.memo.upper[self.roots].sum())
+    def value(self) -> float:
+        """Value of the incumbent."""
+        return float(self.compiled.merged.ceiling.sum()) - float(self.memo.upper[self.roots].sum())
 
     @property
     def expansions(self) -> int:
@@ -200,8 +182,8 @@ def grown(memo: Memo, room: tuple[int, int, int]) -> Memo:
     return longer
 
 
-def _root_bits(compiled: Compiled, contexts: IntArray, context: int) -> NDArray[np.uint64]:
+def _root_bits(compiled: Compiled, context: int) -> NDArray[np.uint64]:
     used = compiled.atom_row >= 0
     flags = np.zeros(compiled.atom_row.size, dtype=bool)
-    flags[used] = contexts[compiled.atom_row[used]] == context
+    flags[used] = compiled.merged.codes[compiled.atom_row[used], -1] == context
     return pack(flags)

@@ -17,8 +17,7 @@ from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.margins_kernel import price_of, survey, units_of
 from proband.planners.sparse.memo import NODES, Memo
 from proband.planners.sparse.memo_kernel import find_child, make_child, nothing_left, stand_at
-from proband.planners.sparse.scratch import Scratch
-from proband.planners.sparse.stacks import DONE, FULL, PAUSED, Beam
+from proband.planners.sparse.scratch import DONE, FULL, PAUSED, Beam, Scratch
 
 
 @kernel

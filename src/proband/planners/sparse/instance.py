@@ -26,10 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.errors import PlanError
+from proband.planners.sparse.arrays import Arrays
 from proband.planners.sparse.bundle import Bundle
 from proband.vocabulary import FloatArray, IntArray
-
-__all__ = ["UNLIMITED", "Compiled", "Instance", "Merged", "Number", "compile_instance", "merge_rows"]
 
 Number = int | np.int64
 """A whole number in compiled code, of 64 bits: literals and shorter ones are cast, for each type compiles anew."""
@@ -49,53 +48,35 @@ MOST_GROUPS = 63
 
 @dataclass(frozen=True, eq=False)
 class Instance(Bundle):
-    """Arrays read by the kernels; internal test ids (sorted by number of outcomes).
+    """Arrays read by the kernels; internal test ids (sorted by number of outcomes)."""
 
-    Attributes
-    ----------
-    packed, match : which form holds the sums; whether the reward is match
-    uniform, penalised : whether all prices are equal; whether some test is dearer once its group is open
-    grouped, opening : whether groups matter; whether some test may pay by opening its group alone
-    words, bits : words of a set of rows; atoms (packed) or rows (dense)
-    outcomes, level_size, level_offset : of each test; tests with an outcome b, and the first column of level b
-    cells, cell_rows : the rows of every column, as (words, columns) and (columns, words)
-    onehot, row_values : dense: codes (rows, columns); value vectors of the rows
-    type_start, type_values : packed: first word of each type, and its value vector
-    salt : for the keys of row sets
-    price, group_price, price_units, group_units, group : of each test, also in units of the budget
-    opener : tests whose price is below what they save another one of their group
-    least : least price of any test
-    tolerance : bounds closer than this are equal
-    constant_below : half the mass of the lightest row: a test splits no set of which it leaves less aside
-    """
-
-    packed: bool
-    match: bool
-    uniform: bool
-    penalised: bool
-    grouped: bool
-    opening: bool
-    words: int
-    bits: int
-    outcomes: IntArray
-    level_size: IntArray
-    level_offset: IntArray
-    cells: NDArray[np.uint64]
-    cell_rows: NDArray[np.uint64]
-    onehot: FloatArray
-    row_values: FloatArray
-    type_start: IntArray
-    type_values: FloatArray
-    salt: NDArray[np.uint64]
-    price: FloatArray
-    group_price: FloatArray
-    price_units: IntArray
+    packed: bool  # which form holds the sums
+    match: bool  # whether the reward is match
+    uniform: bool  # whether all prices are equal
+    penalised: bool  # whether some test is dearer once its group is open
+    grouped: bool  # whether groups matter
+    opening: bool  # whether some test may pay by opening its group alone
+    words: int  # of a set of rows
+    bits: int  # atoms (packed) or rows (dense)
+    outcomes: IntArray  # of each test
+    level_size: IntArray  # tests with an outcome b
+    level_offset: IntArray  # the first column of level b
+    cells: NDArray[np.uint64]  # the rows of every column (words, columns)
+    cell_rows: NDArray[np.uint64]  # the same as (columns, words)
+    onehot: FloatArray  # dense: codes (rows, columns)
+    row_values: FloatArray  # dense: value vectors of the rows
+    type_start: IntArray  # packed: first word of each type
+    type_values: FloatArray  # packed: its value vector
+    salt: NDArray[np.uint64]  # for the keys of row sets
+    price: FloatArray  # of each test
+    group_price: FloatArray  # once its group is open
+    price_units: IntArray  # both in units of the budget
     group_units: IntArray
     group: IntArray
-    opener: NDArray[np.bool_]
-    least: float
-    tolerance: float
-    constant_below: float
+    opener: NDArray[np.bool_]  # tests whose price is below what they save another one of their group
+    least: float  # least price of any test
+    tolerance: float  # bounds closer than this are equal
+    constant_below: float  # half the mass of the lightest row: a test splits no set of which it leaves less aside
 
     def price_of(self, test: int, mask: int) -> float:
         """Price of a test when the groups in `mask` are open."""
@@ -105,12 +86,11 @@ class Instance(Bundle):
 
 @dataclass(frozen=True)
 class Merged:
-    """Distinct rows: codes (n, m), weight (n,), loss (n, a) or best stakes (n, 1) for match, origin of each row."""
+    """Distinct rows: codes (n, m), weight (n,), loss (n, a) or best stakes (n, 1) for match, most to be had (n,)."""
 
     codes: IntArray
     weight: FloatArray
     loss: FloatArray
-    origin: IntArray
     ceiling: FloatArray
 
 
@@ -119,31 +99,28 @@ class Compiled:
     """An `Instance` with what is needed to speak about it outside the kernels."""
 
     instance: Instance
-    order: IntArray
-    atom_row: IntArray
+    order: IntArray  # the test behind each internal id
+    atom_row: IntArray  # the merged row of each bit, -1 for none
     merged: Merged
+    budget: int  # in units
 
 
 def merge_rows(codes: IntArray, weight: FloatArray, stakes: FloatArray, *, match: bool) -> Merged:
     """Merge rows with equal codes; the irreducible loss of a merged row leaves the problem."""
-    if codes.shape[1] == 0:
-        distinct, origin = codes[:1], np.zeros(codes.shape[0], dtype=np.int64)
-    else:
-        distinct, origin = np.unique(codes, axis=0, return_inverse=True)
-        origin = origin.reshape(-1).astype(np.int64)
-    n = distinct.shape[0]
+    distinct, origin = np.unique(codes, axis=0, return_inverse=True)
+    n, origin = distinct.shape[0], origin.reshape(-1)
     mass = np.zeros(n)
     np.add.at(mass, origin, weight)
     if match:
         best = np.zeros((n, 1))
         np.maximum.at(best, origin, stakes)
-        return Merged(distinct, mass, best, origin, best[:, 0])
+        return Merged(distinct, mass, best, best[:, 0])
     total = np.zeros((n, stakes.shape[1]))
     np.add.at(total, origin, stakes)
     ceiling = total.max(axis=1)
     loss = ceiling[:, None] - total
     loss[loss < 1e-13 * np.abs(total).max(initial=0.0)] = 0.0
-    return Merged(distinct, mass, loss, origin, ceiling)
+    return Merged(distinct, mass, loss, ceiling)
 
 
 def _multiples(amounts: FloatArray) -> tuple[list[float], list[IntArray]]:
@@ -219,31 +196,21 @@ def pack(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return np.packbits(flags, axis=-1, bitorder="little").view(np.uint64)
 
 
-def _units(cost: FloatArray, budget: float | None) -> tuple[IntArray, int]:
-    """Prices in integer units, so that the budget left of a state is exact."""
+def _units(prices: FloatArray, cost: FloatArray, budget: float | None) -> tuple[IntArray, int]:
+    """Prices and the budget in integer units, so that what is left of the budget is exact."""
     if budget is None:
-        return np.zeros(cost.size, dtype=np.int64), UNLIMITED
+        return np.zeros(prices.size, dtype=np.int64), UNLIMITED
     unit = (budget if budget > 0 else max(float(cost.max(initial=0.0)), 1.0)) / _UNITS
-    units = np.rint(np.minimum(cost / unit, 2.0 * _UNITS)).astype(np.int64)
+    units = np.rint(np.minimum(prices / unit, 2.0 * _UNITS)).astype(np.int64)
     return units, (_UNITS if budget > 0 else 0) + (units.size + 7)
 
 
-def compile_instance(
-    codes: IntArray,
-    weight: FloatArray,
-    stakes: FloatArray,
-    cost: FloatArray,
-    group_cost: FloatArray,
-    group: IntArray,
-    *,
-    match: bool,
-    budget: float | None,
-) -> tuple[Compiled, int]:
-    """Compile the array contract of `solve_support`; also returns the budget in units.
-
-    The last column of `codes` is the start set of a row: it keeps rows apart and is no test.
-    """
-    merged = merge_rows(codes, weight, stakes, match=match)
+def compile_instance(arrays: Arrays) -> Compiled:
+    """Compile the array contract of `solve_support`."""
+    used_rows, match = np.flatnonzero(arrays.context >= 0), arrays.match
+    # The start set of a row, as its last code, keeps rows apart and is no test.
+    codes = np.concatenate((arrays.codes, arrays.context[:, None]), axis=1)[used_rows]
+    merged = merge_rows(codes, arrays.weight[used_rows], arrays.stakes[used_rows], match=match)
     outcomes = codes[:, :-1].max(axis=0, initial=0).astype(np.int64) + 1
     order = np.argsort(-outcomes, kind="stable")
     packed, bit_row, type_start, type_values, words = _layout(merged, match=match)
@@ -259,7 +226,7 @@ def compile_instance(
     values = np.concatenate((merged.weight[:, None], merged.loss), axis=1)
     if match:
         values = np.concatenate((values, merged.loss), axis=1)
-    prices = _prices(cost[order], group_cost[order], group[order], budget)
+    prices = _prices(arrays.cost[order], arrays.group_cost[order], arrays.group[order], arrays.budget)
     everything = float(values[:, 1].sum() - values[:, 1].max()) if match else float(values[:, 1:].sum(axis=0).min())
     smallest = float(merged.weight.min())
     instance = Instance(
@@ -281,8 +248,7 @@ def compile_instance(
         constant_below=smallest / 2 if smallest > 1e-11 * merged.weight.sum() else -1.0,
         **prices,
     )
-    _, left = _units(cost, budget)
-    return Compiled(instance, order, bit_row, merged), left
+    return Compiled(instance, order, bit_row, merged, _units(arrays.cost, arrays.cost, arrays.budget)[1])
 
 
 def _prices(cost: FloatArray, group_cost: FloatArray, group: IntArray, budget: float | None) -> dict[str, Any]:
@@ -312,15 +278,8 @@ def _prices(cost: FloatArray, group_cost: FloatArray, group: IntArray, budget: f
         "least": float(np.minimum(cost, discounted).min(initial=np.inf)),
         "price": np.ascontiguousarray(cost),
         "group_price": np.ascontiguousarray(discounted),
-        "price_units": _units(cost, budget)[0],
-        "group_units": _units_like(discounted, cost, budget),
+        "price_units": _units(cost, cost, budget)[0],
+        "group_units": _units(discounted, cost, budget)[0],
         "group": number,
         "opener": opener,
     }
-
-
-def _units_like(discounted: FloatArray, cost: FloatArray, budget: float | None) -> IntArray:
-    if budget is None or budget > 0:
-        return _units(discounted, budget)[0]
-    unit = max(float(cost.max(initial=0.0)), 1.0) / _UNITS
-    return np.rint(np.minimum(discounted / unit, 2.0 * _UNITS)).astype(np.int64)

@@ -2,63 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.instance import Compiled, Instance
+from proband.planners.sparse.arrays import Arrays
+from proband.planners.sparse.driver import Search
+from proband.planners.sparse.instance import Instance
 from proband.planners.sparse.margins_kernel import survey
-from proband.planners.sparse.memo import STOP, UNKNOWN, Memo
-from proband.planners.sparse.policy_kernel import find_here, follow
-from proband.planners.sparse.scratch import Scratch
+from proband.planners.sparse.memo import STOP, UNKNOWN
+from proband.planners.sparse.memo_kernel import find_here, follow
 from proband.vocabulary import FloatArray, IntArray
 
-__all__ = ["Tree", "extract_tree"]
 
+class IncumbentTree:
+    """The incumbent policy from each root of a search, as flat lists, and its value on the rows given.
 
-@dataclass(frozen=True)
-class Tree:
-    """A policy as flat arrays, and its value on the rows it was read from."""
+    States and original rows are walked together, depth first.
+    """
 
-    roots: IntArray
-    test: IntArray
-    column: IntArray
-    children: IntArray
-    value: float
-
-
-class _Builder:
-    """Walks states and original rows together, depth first."""
-
-    def __init__(
-        self, compiled: Compiled, memo: Memo, scratch: Scratch, codes: IntArray, stakes: FloatArray, weight: FloatArray
-    ):
-        self.compiled, self.memo, self.scratch = compiled, memo, scratch
-        self.codes, self.stakes, self.weight = codes, stakes, weight
+    def __init__(self, search: Search, arrays: Arrays):
+        self.compiled, self.memo, self.scratch, self.arrays = search.compiled, search.memo, search.scratch, arrays
         self.test: list[int] = []
         self.column: list[int] = []
         self.children: list[list[int]] = []
         self.value = 0.0
+        starts = [np.flatnonzero(arrays.context == k) for k in range(arrays.starts)]
+        self.roots = [
+            self._grow(bits, search.depth, search.budget, rows) for bits, rows in zip(search.bits, starts, strict=True)
+        ]
 
-    def stop_column(self, rows: IntArray) -> tuple[int, float]:
+    def _stop_column(self, rows: IntArray) -> tuple[int, float]:
+        stakes = self.arrays.stakes[rows]
         if self.compiled.instance.match:
-            place = int(np.argmax(self.stakes[rows, 0]))
-            return int(rows[place]), float(self.stakes[rows[place], 0])
-        total = self.stakes[rows].sum(axis=0)
+            place = int(np.argmax(stakes[:, 0]))
+            return int(rows[place]), float(stakes[place, 0])
+        total = stakes.sum(axis=0)
         return int(np.argmax(total)), float(total.max())
 
-    def best_test(self, mask: np.uint64, depth: int, budget: int) -> int:
+    def _best_test(self, mask: np.uint64, depth: int, budget: int) -> int:
         """The incumbent's test at the state with the rows `scratch.here` (internal id), or STOP."""
         memo = self.memo
         node = find_here(self.compiled.instance, memo, self.scratch, mask, depth, budget)
         known = STOP if depth == 0 else UNKNOWN if node < 0 else int(memo.best[node])
         if known != UNKNOWN and (depth == 0 or memo.expanded[node]):
             return known
-        test, loss = self.one_level(mask, budget)
+        test, loss = self._one_level(mask, budget)
         return known if known != UNKNOWN and memo.upper[node] <= loss else test
 
-    def one_level(self, mask: np.uint64, budget: int) -> tuple[int, float]:
+    def _one_level(self, mask: np.uint64, budget: int) -> tuple[int, float]:
         """The best test if a decision must follow it, or STOP; and its loss."""
         instance, scratch = self.compiled.instance, self.scratch
         active = scratch.active[: survey(instance, scratch, mask, budget)]
@@ -71,7 +62,7 @@ class _Builder:
         place = int(np.argmin(loss)) if active.size else -1
         return (int(active[place]), float(loss[place])) if place >= 0 and loss[place] < stop else (STOP, stop)
 
-    def grow(self, bits: NDArray[np.uint64], depth: int, budget: int, rows: IntArray) -> int:
+    def _grow(self, bits: NDArray[np.uint64], depth: int, budget: int, rows: IntArray) -> int:
         instance = self.compiled.instance
         root = len(self.test)
         pending = [(bits, np.uint64(0), depth, budget, rows, -1, 0)]
@@ -81,16 +72,16 @@ class _Builder:
             if parent >= 0:
                 self.children[parent][outcome] = place
             self.scratch.here[:] = bits
-            test = self.best_test(mask, depth, budget)
-            column, value = self.stop_column(rows)
+            test = self._best_test(mask, depth, budget)
+            column, value = self._stop_column(rows)
             self.column.append(column)
             self.children.append([-1] * instance.level_size.size)
             self.test.append(-1 if test == STOP else int(self.compiled.order[test]))
             if test == STOP:
                 self.value += value
                 continue
-            self.value -= instance.price_of(test, int(mask)) * float(self.weight[rows].sum())
-            codes = self.codes[rows, self.compiled.order[test]]
+            self.value -= instance.price_of(test, int(mask)) * float(self.arrays.weight[rows].sum())
+            codes = self.arrays.codes[rows, self.compiled.order[test]]
             for b in np.unique(codes)[::-1]:
                 state = follow(instance, self.scratch, b, test, mask, depth, budget)
                 cell = instance.cell_rows[instance.level_offset[b] + test]
@@ -102,24 +93,3 @@ def _stop_loss(instance: Instance, values: FloatArray) -> FloatArray:
     """Loss of stopping, from value vectors (width, columns)."""
     least = values[1] - values[2] if instance.match else values[1:].min(axis=0)
     return np.asarray(np.maximum(least, 0.0))
-
-
-def extract_tree(
-    compiled: Compiled,
-    memo: Memo,
-    scratch: Scratch,
-    roots: list[tuple[NDArray[np.uint64], int, int, IntArray]],
-    codes: IntArray,
-    stakes: FloatArray,
-    weight: FloatArray,
-) -> Tree:
-    """Build the incumbent policy from each root (bits, depth, budget, original rows)."""
-    builder = _Builder(compiled, memo, scratch, codes, stakes, weight)
-    places = [builder.grow(*root) for root in roots]
-    return Tree(
-        np.array(places, dtype=np.int64),
-        np.array(builder.test, dtype=np.int64),
-        np.array(builder.column, dtype=np.int64),
-        np.array(builder.children, dtype=np.int64),
-        builder.value,
-    )

@@ -1,9 +1,12 @@
-"""Working arrays of an expansion, allocated once per search."""
+"""Working arrays, allocated once per search: of an expansion, and the stacks of the search and of the beam.
+
+Stacks, because numba caches no recursion, and Python looks in between slices.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,82 +15,122 @@ from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import Instance
 from proband.vocabulary import FloatArray, IntArray
 
-__all__ = ["Scratch", "new_scratch"]
+DONE, PAUSED, FULL = 0, 1, 2
+"""How a slice ended: nothing is left to do; its share of work is done; the memo has no room."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scratch(Bundle):
     """Working arrays of an expansion. Columns are those of the instance until `compact`, and compact ones from then on.
 
-    Attributes
-    ----------
-    here, total : rows under survey, and their value vector (width, 1)
-    margin, present, key : of each column: value vector, whether some row is in it (not 0), key of its rows
-    active, price, signature : tests worth running, `chosen` of them: number, price, sum of the keys of their cells
-    level_size, level_offset, column : compact columns of each level, and the column that each of them is
-    bits, segment, tally : packed: non-zero words of each compact column, where each type's begin, counts
-    rows, onehot : dense: the rows and their codes on the compact columns, ``segment[0]`` of them
-    mass, cell_stop, lower, upper, node : of each compact column: mass, loss of stopping, bounds, node in the memo
-    slab, stop, floor : of the cells (i = b, column) for the test i at hand: values, loss of stopping, lower bound
-    after, before, third : prices of j after i, of i after j, and of the cheapest other test
-    sum_stop, sum_floor : sums over the cells of each test
-    ones, quads : two outcomes: values of "j = 1", and losses of stopping in the four cells of (i, j)
+    `chosen` tests are worth running; i is the test at hand, in a loop over all of them.
     """
 
-    here: NDArray[np.uint64]
-    total: FloatArray
-    margin: FloatArray
-    present: NDArray[np.uint64]
-    key: NDArray[np.uint64]
-    active: IntArray
-    price: FloatArray
-    signature: NDArray[np.uint64]
-    level_size: IntArray
+    here: NDArray[np.uint64]  # rows under survey
+    total: FloatArray  # their value vector (width, 1)
+    margin: FloatArray  # of each column: value vector,
+    present: NDArray[np.uint64]  # whether some row is in it (not 0),
+    key: NDArray[np.uint64]  # and key of its rows
+    active: IntArray  # tests worth running: number,
+    price: FloatArray  # price,
+    signature: NDArray[np.uint64]  # and sum of the keys of their cells
+    level_size: IntArray  # compact columns of each level
     level_offset: IntArray
-    column: IntArray
-    bits: NDArray[np.uint64]
-    segment: IntArray
-    tally: NDArray[np.uint64]
-    rows: IntArray
-    onehot: FloatArray
-    mass: FloatArray
-    cell_stop: FloatArray
-    lower: FloatArray
+    column: IntArray  # the column that each of them is
+    bits: NDArray[np.uint64]  # packed: non-zero words of each compact column,
+    segment: IntArray  # where each type's begin (dense: how many rows, in its first place),
+    tally: NDArray[np.uint64]  # and counts
+    rows: IntArray  # dense: the rows,
+    onehot: FloatArray  # and their codes on the compact columns
+    mass: FloatArray  # of each compact column: mass,
+    cell_stop: FloatArray  # loss of stopping,
+    lower: FloatArray  # bounds,
     upper: FloatArray
-    node: IntArray
-    slab: FloatArray
-    stop: FloatArray
-    floor: FloatArray
-    after: FloatArray
-    before: FloatArray
-    third: FloatArray
-    sum_stop: FloatArray
+    node: IntArray  # and node in the memo
+    slab: FloatArray  # of the cells (i = b, column): values,
+    stop: FloatArray  # loss of stopping,
+    floor: FloatArray  # and lower bound
+    after: FloatArray  # price of j after i
+    before: FloatArray  # price of i after j
+    third: FloatArray  # price of the cheapest other test
+    sum_stop: FloatArray  # sums over the cells of each test
     sum_floor: FloatArray
-    ones: FloatArray
-    quads: FloatArray
+    ones: FloatArray  # two outcomes: values of "j = 1",
+    quads: FloatArray  # and losses of stopping in the four cells of (i, j)
 
 
 def new_scratch(instance: Instance) -> Scratch:
     """Allocate the working arrays for an instance."""
-    columns, tests = instance.cells.shape[1], instance.outcomes.size
+    columns, tests = int(instance.cells.shape[1]), instance.outcomes.size
     levels, width = instance.level_size.size, instance.row_values.shape[1]
     dense = 0 if instance.packed else instance.bits
-    sizes = {"active": tests, "level_size": levels, "level_offset": levels + 1, "column": columns, "node": columns}
-    sizes |= {"segment": max(instance.type_start.size, 1) + 1, "rows": dense}
-    words = {"here": instance.words, "present": columns, "key": columns, "tally": columns, "signature": tests}
-    arrays: dict[str, Any] = {name: np.zeros(size, dtype=np.int64) for name, size in sizes.items()}
-    arrays |= {name: np.zeros(size, dtype=np.uint64) for name, size in words.items()}
-    arrays |= {name: np.zeros(columns) for name in ("mass", "cell_stop", "lower", "upper")}
-    arrays |= {name: np.zeros(tests) for name in ("price", "after", "before", "third", "sum_stop", "sum_floor")}
-    return Scratch(
-        total=np.zeros((width, 1)),
-        margin=np.zeros((width, columns)),
-        bits=np.zeros((instance.words, columns), dtype=np.uint64),
-        onehot=np.zeros((dense, columns)),
-        slab=np.zeros((levels, width, columns)),
-        stop=np.zeros((levels, columns)),
-        floor=np.zeros((levels, columns)),
-        ones=np.zeros((width, tests)),
-        quads=np.zeros((4, tests)),
-        **arrays,
+    by_column = ("column", "node", "present", "key", "tally", "mass", "cell_stop", "lower", "upper")
+    by_test = ("active", "signature", "price", "after", "before", "third", "sum_stop", "sum_floor")
+    return Scratch.zeros(
+        **dict.fromkeys(by_column, columns),
+        **dict.fromkeys(by_test, tests),
+        here=instance.words,
+        total=(width, 1),
+        margin=(width, columns),
+        level_size=levels,
+        level_offset=levels + 1,
+        bits=(instance.words, columns),
+        segment=max(instance.type_start.size, 1) + 1,
+        rows=dense,
+        onehot=(dense, columns),
+        slab=(levels, width, columns),
+        stop=(levels, columns),
+        floor=(levels, columns),
+        ones=(width, tests),
+        quads=(4, tests),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Stack(Bundle):
+    """Open states from a root down, and the limit up to which each is to be raised."""
+
+    height: IntArray
+    node: IntArray
+    limit: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Beam(Bundle):
+    """States from a root down, and what is tried at the one on each level."""
+
+    height: IntArray
+    node: IntArray
+    tests: IntArray  # to try
+    tried: IntArray  # how many of them, -1 before they are listed
+    position: IntArray  # of the one under trial
+    outcome: IntArray  # at which it is
+    total: FloatArray  # loss so far
+    score: FloatArray
+    width: IntArray
+    children: IntArray  # room for those of one state
+
+
+def new_stack(instance: Instance) -> Stack:
+    """Allocate a stack; no path is longer than twice the tests."""
+    most = 2 * instance.outcomes.size + 8
+    return Stack.zeros(height=1, node=most, limit=most)
+
+
+def new_beam(instance: Instance, most: int = 128) -> Beam:
+    """Allocate a beam of at most `most` tests per state."""
+    levels = 2 * instance.outcomes.size + 4
+    most = max(1, min(most, instance.outcomes.size))
+    by_level = dict.fromkeys(("node", "tried", "position", "outcome", "total", "width"), levels)
+    children = instance.level_size.size
+    return Beam.zeros(**by_level, height=1, tests=(levels, most), score=most, children=children)
+
+
+def start_beam(beam: Beam, root: int, widths: Sequence[int]) -> None:
+    """Put a root on the stack; level k tries widths[k] tests, the levels below them one."""
+    beam.height[0] = 1
+    beam.node[0] = root
+    beam.tried[0] = -1
+    beam.width[:] = 1
+    beam.width[: len(widths)] = widths[: beam.width.size]
+    np.minimum(beam.width, beam.tests.shape[1], out=beam.width)

@@ -20,8 +20,7 @@ from proband.planners.sparse.expand_kernel import expand, told_for_free
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.memo import CHILDREN, EXPANSIONS, MOVES, NODES, UNKNOWN, Memo
 from proband.planners.sparse.memo_kernel import find, key_of, make_child
-from proband.planners.sparse.scratch import Scratch
-from proband.planners.sparse.stacks import DONE, FULL, PAUSED, Stack
+from proband.planners.sparse.scratch import DONE, FULL, PAUSED, Scratch, Stack
 
 
 @inner

@@ -17,14 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.planners.progress import Progress, Report
-from proband.planners.sparse.arrays import Arrays, check_arrays
+from proband.planners.sparse.arrays import check_arrays
 from proband.planners.sparse.driver import Search, grown
-from proband.planners.sparse.instance import UNLIMITED, compile_instance
 from proband.planners.sparse.memo import memo_bytes
-from proband.planners.sparse.policy import Tree, extract_tree
+from proband.planners.sparse.policy import IncumbentTree
 from proband.vocabulary import IntArray
-
-__all__ = ["Limits", "SupportPlan", "solve_support"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,45 +151,23 @@ def solve_support(
     """
     arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts)
     _compile_kernels()
-    return _solve(arrays, limits or Limits(), progress)
+    began, limits = time.perf_counter(), limits or Limits()
+    search = Search(arrays, limits.memory)
+    status = _run(search, began, limits, progress)
+    return _report(search, IncumbentTree(search, arrays), status, began)
 
 
 @cache
 def _compile_kernels() -> None:
     """Compile (or load) every kernel on a tiny instance, so that limits do not count it."""
-    nothing = np.full(3, -1, dtype=np.int64)
-    arrays = (np.eye(3, 4, dtype=np.int64), np.ones(3), np.eye(3), np.full(3, 0.1), np.full(3, 0.1), nothing)
-    compiled, budget = compile_instance(*arrays, match=False, budget=None)
-    search = Search(compiled, 2, budget, np.zeros(3, dtype=np.int64), 1, 1e9)
+    arrays = check_arrays(np.eye(3), np.ones(3), np.eye(3), np.full(3, 0.1), "sum", None, None, 2, None, None)
+    search = Search(arrays, 1e9)
     for _ in range(3):
         search.improve()
     while search.advance(0.1, 0.05):
         search.memo = grown(search.memo, (search.memo.key.size, 1, 1))
     search.settle()
-    roots = [(search.bits[0], 2, budget, np.arange(3))]
-    extract_tree(compiled, search.memo, search.scratch, roots, *(arrays[0], arrays[2], arrays[1]))
-
-
-def _solve(arrays: Arrays, limits: Limits, progress: Report | None) -> SupportPlan:
-    began = time.perf_counter()
-    used = np.flatnonzero(arrays.context >= 0)
-    compiled, budget = compile_instance(
-        np.concatenate((arrays.codes[used], arrays.context[used, None]), axis=1),
-        arrays.weight[used],
-        arrays.stakes[used],
-        arrays.cost,
-        arrays.group_cost,
-        arrays.group,
-        match=arrays.match,
-        budget=arrays.budget,
-    )
-    tests = arrays.cost.size
-    depth = UNLIMITED if arrays.max_tests is None or arrays.max_tests >= tests else arrays.max_tests
-    search = Search(compiled, depth, budget, compiled.merged.codes[:, -1], arrays.starts, limits.memory)
-    status = _run(search, began, limits, progress)
-    roots = [(search.bits[k], depth, budget, np.flatnonzero(arrays.context == k)) for k in range(arrays.starts)]
-    tree = extract_tree(compiled, search.memo, search.scratch, roots, arrays.codes, arrays.stakes, arrays.weight)
-    return _report(search, tree, status, began)
+    IncumbentTree(search, arrays)
 
 
 def _run(search: Search, began: float, limits: Limits, progress: Report | None) -> str:
@@ -221,29 +196,18 @@ def _run(search: Search, began: float, limits: Limits, progress: Report | None) 
 
 
 def _progress(search: Search, seconds: float) -> Progress:
-    ceiling = float(search.compiled.merged.ceiling.sum())
-    return Progress(
-        seconds=seconds,
-        value=ceiling - search.upper,
-        bound=ceiling - search.lower,
-        what="states",
-        done=search.states,
-        details={"expansions": search.expansions},
-    )
+    done, details = search.states, {"expansions": search.expansions}
+    return Progress(seconds=seconds, value=search.value, bound=search.bound, what="states", done=done, details=details)
 
 
-def _report(search: Search, tree: Tree, status: str, began: float) -> SupportPlan:
-    merged = search.compiled.merged
-    rounding = 4 * search.instance.tolerance * (merged.weight.size + 1)
-    bound = float(merged.ceiling.sum()) - search.lower + rounding
+def _report(search: Search, tree: IncumbentTree, status: str, began: float) -> SupportPlan:
+    rounding = 4 * search.instance.tolerance * (search.compiled.merged.weight.size + 1)
+    policy = {"roots": tree.roots, "node_test": tree.test, "node_column": tree.column, "children": tree.children}
     return SupportPlan(
         value=tree.value,
-        bound=max(bound, tree.value),
+        bound=max(search.bound + rounding, tree.value),
         status=status,
-        roots=tree.roots,
-        node_test=tree.test,
-        node_column=tree.column,
-        children=tree.children,
+        **{name: np.array(found, dtype=np.int64) for name, found in policy.items()},
         expansions=search.expansions,
         states=search.states,
         memory=memo_bytes(search.memo),

@@ -63,18 +63,9 @@ class NodeScratch(NamedTuple):
 
 def new_scratch(d: int, groups: int) -> NodeScratch:
     """Return room for nodes of d tests."""
-    return NodeScratch(
-        gain=np.empty(d),
-        loss=np.empty(d),
-        slack=np.empty(d),
-        order=np.empty(d),
-        drop_in=np.empty(d),
-        drop_out=np.empty(d),
-        room=np.empty(d),
-        share=np.empty(d),
-        openings=np.empty((5, groups + 1)),
-        mark=np.empty(d, dtype=np.int8),
-    )
+    gain, loss, slack, order, drop_in, drop_out, room, share = (np.empty(d) for _ in range(8))
+    openings, mark = np.empty((5, groups + 1)), np.empty(d, dtype=np.int8)
+    return NodeScratch(gain, loss, slack, order, drop_in, drop_out, room, share, openings, mark)
 
 
 @inner

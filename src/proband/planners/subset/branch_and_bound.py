@@ -25,8 +25,6 @@ from proband.planners.subset.search_kernel import CEILING, NODES, TOLERANCE, VAL
 from proband.prices import Flags
 from proband.vocabulary import FloatArray
 
-__all__ = ["BranchAndBound", "StopRule"]
-
 SLICE = 0.02
 """Seconds between two returns to Python, for up to 100 tests; beyond, the first node of a burst alone takes longer."""
 MOST_NODES = 1 << 40
@@ -44,14 +42,8 @@ class StopRule:
 class BranchAndBound:
     """Branch and bound over the sets that agree with what is forced.
 
-    Parameters
-    ----------
-    candidates : Candidates
-        The tests.
-    objective : Objective
-        What to maximise: the candidates' F, perhaps with a price on each test, for sets of a size or of any.
-    tolerance : float
-        By how much, in units of F, the best set may stay below a bound and count as proved.
+    The objective is the candidates' F, perhaps with a price on each test, for sets of a size or of any. The best set
+    counts as proved where it stays below a bound by the tolerance at most, in units of F.
     """
 
     def __init__(self, candidates: Candidates, objective: Objective, tolerance: float) -> None:
@@ -88,9 +80,7 @@ class BranchAndBound:
 
     def offer(self, inside: Flags) -> None:
         """Give the search a set to beat; ignored if it is not allowed."""
-        state = self.candidates.state
-        fits = inside[state == IN].all() and not inside[state == OUT].any()
-        if fits and self.objective.size in (-1, int(inside.sum())):
+        if self.candidates.allow(inside) and self.objective.size in (-1, int(inside.sum())):
             priced = float((self.objective.offset - self.candidates.offset)[inside].sum())
             value = 2 / self.candidates.scale * self.candidates.reward_of(np.flatnonzero(inside)) + priced
             if value > self.value:

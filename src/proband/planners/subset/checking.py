@@ -13,18 +13,16 @@ from proband.planners.subset.objective import IN, OUT, Candidates, States
 from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray, IntArray
 
-__all__ = ["check_size", "check_tolerance", "checked_candidates", "flags_of"]
-
 
 def checked_candidates(
     covariance: ArrayLike,
     costs: ArrayLike,
     *,
-    scale: float,
-    groups: ArrayLike | None,
-    group_costs: ArrayLike | None,
-    forced_in: Iterable[int],
-    forced_out: Iterable[int],
+    scale: float = 1.0,
+    groups: ArrayLike | None = None,
+    group_costs: ArrayLike | None = None,
+    forced_in: Iterable[int] = (),
+    forced_out: Iterable[int] = (),
 ) -> Candidates:
     """Check everything but definiteness, which takes a factorisation."""
     matrix = _checked_covariance(covariance)

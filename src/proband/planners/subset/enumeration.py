@@ -12,8 +12,6 @@ from proband.planners.subset.objective import IN, OUT, Candidates, inverse_of
 from proband.prices import Flags
 from proband.vocabulary import FloatArray, IntArray
 
-__all__ = ["best_of_all", "enumerate_values"]
-
 MOST = 26
 """Tests whose sets fit half a gigabyte."""
 
@@ -45,9 +43,7 @@ def enumerate_values(
     >>> enumerate_values([[1.0, 0.6], [0.6, 1.0]], [1.0, 0.5]).round(4)
     array([0.    , 0.4189, 0.9189, 1.1147])
     """
-    candidates = checked_candidates(
-        covariance, costs, scale=scale, groups=groups, group_costs=group_costs, forced_in=(), forced_out=()
-    )
+    candidates = checked_candidates(covariance, costs, scale=scale, groups=groups, group_costs=group_costs)
     _check_few(candidates.d)
     inverse_of(candidates)
     values = _all_values(candidates, np.arange(candidates.d))

@@ -7,11 +7,10 @@ other. With costs the value of a size is f of its best set: what s tests can ear
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from math import inf, nan
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.planners.progress import Progress, Report
@@ -20,7 +19,7 @@ from proband.planners.subset.checking import check_size, check_tolerance, checke
 from proband.planners.subset.ladder import Ladder
 from proband.planners.subset.objective import IN, OUT, Candidates
 from proband.planners.subset.solution import SubsetSolution
-from proband.planners.subset.solve import prepare
+from proband.planners.subset.solve import Found, prepare
 
 
 def sizes(
@@ -88,25 +87,19 @@ def _checked_sizes(candidates: Candidates, sizes: Iterable[int] | None) -> list[
     return [int(size) for size in asked]
 
 
-@dataclass
 class _EverySize:
     """One call: prices for every size, then a search with the size for each one not proved, nearest first."""
 
-    candidates: Candidates
-    asked: list[int]
-    tolerance: float
-    seconds: float
-    progress: Report | None
-    ladder: Ladder = field(init=False)
-    began: float = field(init=False)
-    status: dict[int, str] = field(default_factory=dict)
-    method: dict[int, str] = field(default_factory=dict)
-    spent: dict[int, float] = field(default_factory=dict)
-    nodes: dict[int, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self, candidates: Candidates, asked: list[int], tolerance: float, seconds: float, progress: Report | None
+    ) -> None:
         self.began = time.perf_counter()
-        self.ladder = Ladder(self.candidates, self.tolerance)
+        self.ladder = Ladder(candidates, tolerance)
+        self.candidates, self.asked, self.seconds, self.progress = candidates, asked, seconds, progress
+        self.status: dict[int, str] = {}
+        self.method: dict[int, str] = {}
+        self.spent: dict[int, float] = defaultdict(float)
+        self.nodes: dict[int, int] = defaultdict(int)
 
     def run(self) -> None:
         try:
@@ -117,7 +110,7 @@ class _EverySize:
             left.sort(key=lambda size: self.ladder.bounds[size] - self.ladder.values[size])
             self._each(left, self.ladder.search, "branch and bound", self.began + self.seconds)
         except KeyboardInterrupt:
-            self._stop()
+            self.status = dict.fromkeys(self.asked, "interrupted")
 
     def _each(self, left: list[int], search: Callable[[int, StopRule], str], method: str, until: float) -> None:
         """Give each size its share of the time left."""
@@ -128,12 +121,8 @@ class _EverySize:
             deadline = now + max(until - now, 0.0) / (len(left) - k)
             self.method[size] = method
             self.status[size] = search(size, StopRule(deadline, inf, lambda _: self._report()))
-            self.spent[size] = self.spent.get(size, 0.0) + time.perf_counter() - now
-            self.nodes[size] = self.nodes.get(size, 0) + self.ladder.nodes - nodes
-
-    def _stop(self) -> None:
-        for size in self.asked:
-            self.status[size] = "interrupted"
+            self.spent[size] += time.perf_counter() - now
+            self.nodes[size] += self.ladder.nodes - nodes
 
     def _report(self) -> bool | None:
         if self.progress is None:
@@ -147,15 +136,6 @@ class _EverySize:
 
     def solution(self, size: int) -> SubsetSolution:
         """What is known of a size."""
-        inside = self.ladder.sets[size]
-        value = self.candidates.reward_of(np.flatnonzero(inside))
         status = "optimal" if self.ladder.proved(size) else self.status.get(size, "interrupted")
-        return SubsetSolution(
-            chosen=tuple(int(i) for i in np.flatnonzero(inside)),
-            value=value,
-            bound=max(self.candidates.scale / 2 * self.ladder.bounds[size], value),
-            nodes=self.nodes.get(size, 0),
-            method=self.method.get(size, "Lagrangian"),
-            status=status,
-            seconds=self.spent.get(size, 0.0),
-        )
+        method, inside, bound = self.method.get(size, "Lagrangian"), self.ladder.sets[size], self.ladder.bounds[size]
+        return Found(inside, bound, self.nodes[size], method, status).solution(self.candidates, self.spent[size])

@@ -18,8 +18,6 @@ from proband.planners.subset.objective import FREE, IN, OUT, Candidates, Objecti
 from proband.prices import Flags
 from proband.vocabulary import FloatArray
 
-__all__ = ["climbed", "improve"]
-
 SMALLEST = 1e-10
 """Gain in F below which a move is rounding."""
 
@@ -45,18 +43,14 @@ def improve(
     ----------
     covariance : array_like of shape (d, d)
         Covariance of the tests' outcomes.
-    costs : array_like of shape (d,)
-        Price of each test.
-    scale : float, default 1
-        Worth of one nat of entropy.
+    costs, scale, groups, group_costs, forced_in, forced_out
+        As in :func:`~proband.planners.subset.solve.solve_subset`.
     start : iterable of int
         The set to begin with; the empty set, and so greedy addition, by default.
     size : int, optional
         Number of tests that the set must have.
     max_size : int, optional
         Most tests that it may have.
-    groups, group_costs, forced_in, forced_out
-        As in :func:`~proband.planners.subset.solve.solve_subset`.
 
     Returns
     -------

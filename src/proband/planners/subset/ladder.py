@@ -27,19 +27,9 @@ from proband.planners.subset.improving import climbed
 from proband.planners.subset.objective import IN, OUT, Candidates, hadamard, objective_of, with_price
 from proband.prices import Flags
 
-__all__ = ["Ladder"]
-
 
 class Ladder:
-    """The best sets known by size, with upper bounds; all values are those of F.
-
-    Parameters
-    ----------
-    candidates : Candidates
-        The tests.
-    tolerance : float
-        Gap, in units of F, at which a size counts as proved.
-    """
+    """The best sets known by size, with upper bounds; all values, and the gap of a proof, are those of F."""
 
     def __init__(self, candidates: Candidates, tolerance: float) -> None:
         self.candidates, self.tolerance = candidates, tolerance
@@ -75,10 +65,6 @@ class Ladder:
         value = 2 / self.candidates.scale * self.candidates.reward_of(np.flatnonzero(inside))
         if value > self.values.get(size, -math.inf):
             self.values[size], self.sets[size] = value, inside.copy()
-
-    def allows(self, inside: Flags) -> bool:
-        """Whether a set keeps to what is forced."""
-        return bool(inside[self.candidates.state == IN].all() and not inside[self.candidates.state == OUT].any())
 
     def proved(self, size: int) -> bool:
         """Whether the best set of a size is proved to be that."""

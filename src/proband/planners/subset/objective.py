@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from proband.errors import DistributionError
 from proband.planners.subset.matrix_kernel import factorise, invert
-from proband.prices import Prices
+from proband.prices import Flags, Prices
 from proband.vocabulary import FloatArray, IntArray
 
 States = NDArray[np.int8]
@@ -73,23 +73,14 @@ class Objective(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The checked input: a covariance and the prices of d tests, and what is forced.
-
-    Attributes
-    ----------
-    covariance, correlation : ndarray of shape (d, d)
-    prices : Prices
-        With groups numbered 0 ... groups - 1.
-    state : ndarray of shape (d,)
-        FREE, or forced IN or OUT.
-    """
+    """The checked input: a covariance and the prices of d tests, and what is forced."""
 
     covariance: FloatArray
     correlation: FloatArray
-    prices: Prices
+    prices: Prices  # with groups numbered 0 ... groups - 1
     groups: int
     scale: float
-    state: States
+    state: States  # FREE, or forced IN or OUT
 
     @property
     def d(self) -> int:
@@ -105,6 +96,10 @@ class Candidates:
     def extra(self) -> FloatArray:
         """What opening its group by a test takes from F, shape (d,)."""
         return np.asarray(2 / self.scale * self.prices.opening)
+
+    def allow(self, inside: Flags) -> bool:
+        """Whether a set, given as flags, keeps to what is forced."""
+        return bool(inside[self.state == IN].all() and not inside[self.state == OUT].any())
 
     def reward_of(self, chosen: Iterable[int]) -> float:
         """Return f of a set of tests, by a Cholesky factorisation; -inf where its covariance has none."""

@@ -32,11 +32,10 @@ from proband.compiling import inner
 from proband.planners.subset.bound_kernel import LEAST, POSSIBLE, TAKEN_HERE
 from proband.planners.subset.matrix_kernel import dot, factorise, invert
 from proband.planners.subset.node_kernel import INSIDE, LEFT, TAKEN, Levels
-from proband.planners.subset.objective import Objective
+from proband.planners.subset.objective import EPSILON, Objective
 from proband.vocabulary import FloatArray
 
 ROUNDS = 4
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 class Relaxation(NamedTuple):

@@ -27,8 +27,6 @@ from proband.planners.subset.objective import IN, OUT, Candidates, objective_of
 from proband.planners.subset.solution import SubsetSolution
 from proband.prices import Flags
 
-__all__ = ["prepare", "solve_subset"]
-
 TOLERANCE = 1e-9
 """Gap, in units of the reward, at which a search ends."""
 
@@ -120,10 +118,7 @@ def solve_subset(
         flags_of(candidates, start),
     )
     found = METHODS[_checked_method(task, method)](task)
-    value = candidates.reward_of(np.flatnonzero(found.inside))
-    chosen = tuple(int(i) for i in np.flatnonzero(found.inside))
-    bound = max(candidates.scale / 2 * found.bound, value)
-    return SubsetSolution(chosen, value, bound, found.nodes, found.method, found.status, time.perf_counter() - began)
+    return found.solution(candidates, time.perf_counter() - began)
 
 
 @dataclass(frozen=True)
@@ -157,12 +152,21 @@ class _Request:
 
 
 @dataclass(frozen=True)
-class _Found:
+class Found:
+    """What a search says of its best set, in units of F."""
+
     inside: Flags
     bound: float
     nodes: int
     method: str
     status: str
+
+    def solution(self, candidates: Candidates, seconds: float) -> SubsetSolution:
+        """The same in units of the reward, which is evaluated anew."""
+        chosen = tuple(np.flatnonzero(self.inside).tolist())
+        value = candidates.reward_of(chosen)
+        bound = max(candidates.scale / 2 * self.bound, value)
+        return SubsetSolution(chosen, value, bound, self.nodes, self.method, self.status, seconds)
 
 
 def _checked_method(task: _Request, name: str | None) -> str:
@@ -177,26 +181,26 @@ def _checked_method(task: _Request, name: str | None) -> str:
     return name
 
 
-def _enumerated(task: _Request) -> _Found:
+def _enumerated(task: _Request) -> Found:
     margin = objective_of(task.candidates).margin
     inside, sets = best_of_all(task.candidates, task.size)
     value = 2 / task.candidates.scale * task.candidates.reward_of(np.flatnonzero(inside))
-    return _Found(inside, value + 2 * margin, sets, "enumeration", "optimal")
+    return Found(inside, value + 2 * margin, sets, "enumeration", "optimal")
 
 
-def _searched(task: _Request) -> _Found:
+def _searched(task: _Request) -> Found:
     search = BranchAndBound(task.candidates, objective_of(task.candidates, size=task.size), task.tolerance)
     search.climb()
     search.offer(task.start)
     status = search.run(task.stop_rule(until=task.deadline, spent=0, figures=lambda this: (this.value, this.bound)))
-    return _Found(search.chosen, search.bound, search.nodes, "branch and bound", status)
+    return Found(search.chosen, search.bound, search.nodes, "branch and bound", status)
 
 
-def _priced(task: _Request) -> _Found:
+def _priced(task: _Request) -> Found:
     size = int(task.size or 0)
     ladder = Ladder(task.candidates, task.tolerance)
     ladder.seed([size])
-    if ladder.allows(task.start):
+    if task.candidates.allow(task.start):
         ladder.add(task.start)
 
     def figures(search: BranchAndBound) -> tuple[float, float]:
@@ -211,10 +215,10 @@ def _priced(task: _Request) -> _Found:
             status = ladder.search(size, task.stop_rule(until=task.deadline, spent=ladder.nodes, figures=figures))
     except KeyboardInterrupt:  # between two searches
         status = "interrupted"
-    return _Found(ladder.sets[size], ladder.bounds[size], ladder.nodes, method, status)
+    return Found(ladder.sets[size], ladder.bounds[size], ladder.nodes, method, status)
 
 
-METHODS: dict[str, Callable[[_Request], _Found]] = {
+METHODS: dict[str, Callable[[_Request], Found]] = {
     "enumeration": _enumerated,
     "branch and bound": _searched,
     "Lagrangian": _priced,
@@ -225,8 +229,6 @@ METHODS: dict[str, Callable[[_Request], _Found]] = {
 def prepare() -> None:
     """Compile (or load) every kernel on three tests, so that limits do not count it."""
     zero, group = np.zeros(3), np.array([0, 0, -1])
-    candidates = checked_candidates(
-        np.eye(3) + 0.5, zero, scale=1.0, groups=group, group_costs=zero, forced_in=(), forced_out=()
-    )
+    candidates = checked_candidates(np.eye(3) + 0.5, zero, groups=group, group_costs=zero)
     for method in METHODS.values():
         method(_Request(candidates, 2, 0.0, 0.0, math.inf, math.inf, None, candidates.state == IN))
