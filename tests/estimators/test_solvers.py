@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from proband.estimators import Dirichlet, Likelihood, solve_dual, solve_em
-from proband.estimators.listed import dual
+from proband.estimators.listed import solvers
 from proband.estimators.listed.cells import Cells, Fit, ProductAgreement, observed_mass
 from proband.estimators.listed.observations import Observations
 from proband.estimators.listed.supports import ProductSupport, count_cells
@@ -164,7 +164,7 @@ def test_em_takes_over_where_sweeps_do_not_suffice(kit, rng, monkeypatch):
     cells = cells_of(problem, kit.sources["patterns"](problem, rng))
     mass, rate = cells.own + 0.1, np.full(problem.size, cells.total + 0.1 * problem.size)
     expected = solve_em(cells, mass, rate).probabilities
-    monkeypatch.setattr(dual, "SWEEP_LIMIT", 1)
+    monkeypatch.setattr(solvers, "SWEEP_LIMIT", 1)
     nothing = Fit(np.empty(0), np.zeros(len(cells.counts)), 0, 0.0, np.empty(0))
     fit = solve_dual(cells, mass, rate, start=nothing)
     assert np.abs(fit.probabilities - expected).max() < 1e-10

@@ -7,11 +7,10 @@ from proband.lazy import attributes
 if TYPE_CHECKING:
     from proband.estimators.gaussian.likelihood import GaussianLikelihood, GaussianPlugIn
     from proband.estimators.listed.cases import BiasedAvailableCases, BiasedPooledCompleteCases, CompleteCases
-    from proband.estimators.listed.dual import solve_dual
-    from proband.estimators.listed.em import solve_em
     from proband.estimators.listed.likelihood import Likelihood
     from proband.estimators.listed.observations import Observations
     from proband.estimators.listed.priors import Dirichlet, EmpiricalBayes, Prior
+    from proband.estimators.listed.solvers import solve_dual, solve_em
     from proband.estimators.registry import ESTIMATORS, Estimator
 else:
     __getattr__, __dir__ = attributes(__name__)

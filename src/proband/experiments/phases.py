@@ -54,12 +54,7 @@ class Phase:
 def phases(table: TidyTable, switch: Switch) -> list[Phase]:
     """Return the phases of each point, in the order of its parameters, and agent.
 
-    Parameters
-    ----------
-    table : TidyTable
-        It has a row where explore-then-commit commits.
-    switch : callable
-        From a point to that number of subjects.
+    The table has a row where explore-then-commit commits, and `switch` gives that number of subjects for a point.
     """
     points = sorted(table.points(), key=lambda point: tuple(point.values()))
     return [_phase(table, point, agent, switch(point)) for point in points for agent in table.unique("agent")]

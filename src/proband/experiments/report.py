@@ -26,14 +26,8 @@ RATIO_COLUMNS = ("ratio_to", "ratio_error_to", "ratio_median_to", "ratio_sd_to",
 def report(experiment: Experiment, run: Path, folder: Path) -> list[Path]:
     """Write the page of a run, ``NAME.md``, with its figures and its summary as CSV; return their paths.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        As it is in the catalogue.
-    run : Path
-        Folder of the run.
-    folder : Path
-        Where the page goes; made if missing.
+    The experiment is as it is in the catalogue, `run` is the folder of the run, and `folder`, made if missing, where
+    the page goes.
     """
     table = read_table(run)
     manifest = read_manifest(run)

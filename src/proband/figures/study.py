@@ -7,18 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import proband
-from proband.figures.canvas import (
-    FAINT,
-    GRID,
-    INK,
-    LINES,
-    SMALL,
-    in_unit,
-    label_axes,
-    literal,
-    new_figure,
-    svg_of,
-)
+from proband.figures.canvas import FAINT, GRID, INK, LINES, SMALL, in_unit, label_axes, literal, new_figure, svg_of
 from proband.figures.tree import draw_tree
 from proband.policies import Tree
 from proband.studies import Summary

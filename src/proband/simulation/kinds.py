@@ -22,17 +22,7 @@ from proband.vocabulary import FloatArray, IntArray, Kind, Policy, Records
 
 
 class Treatment(ABC):
-    """The subjects of a stream, and what becomes of them.
-
-    Parameters
-    ----------
-    problem : Problem
-    distribution : Discrete or Gaussian
-    stream : ndarray of shape (T, ...)
-        The subjects, as :func:`proband.simulation.simulate` takes them.
-    rng : numpy.random.Generator
-        Tosses the coins.
-    """
+    """The subjects of a stream (T, ...), as :func:`proband.simulation.simulate` takes them, and what comes of them."""
 
     most: int = 2**62
     """So many subjects are treated at a time, at most."""
@@ -50,12 +40,7 @@ class Treatment(ABC):
     def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
         """Let some subjects meet a policy.
 
-        Returns
-        -------
-        figures : FloatArray of shape (4,)
-            Pseudo-regret, realised regret, cost and tests, summed over these subjects.
-        records : Records
-            What was seen of them.
+        Returns pseudo-regret, realised regret, cost and tests, (4,), summed over them, and what was seen of them.
         """
 
 
@@ -175,9 +160,8 @@ class SetTreatment(Treatment):
             chosen = tuple(np.flatnonzero(~np.isnan(follow(self.problem, policy, rows[:1]).states[0])).tolist())
         if chosen not in self._figures:
             found = evaluate(self.problem, self.distribution, policy)
-            self._figures[chosen] = np.array(
-                [self._best - found.value, self._best - found.value, found.cost, found.tests]
-            )
+            lost = self._best - found.value
+            self._figures[chosen] = np.array([lost, lost, found.cost, found.tests])
         seen = np.full(rows.shape, np.nan)
         seen[:, chosen] = rows[:, chosen]
         return len(rows) * self._figures[chosen], Records(seen)

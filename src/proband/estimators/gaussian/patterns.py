@@ -51,17 +51,7 @@ class Pattern:
 
 
 class Patterns:
-    """The statistics of all records, one :class:`Pattern` for each set of tests seen together.
-
-    Parameters
-    ----------
-    problem : Problem
-        Its tests are measured.
-
-    Attributes
-    ----------
-    n : int
-        Number of subjects, those of whom nothing is known included.
+    """The statistics of all n records, those without an entry included: a :class:`Pattern` for each set of tests.
 
     Examples
     --------

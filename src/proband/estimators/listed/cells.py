@@ -154,7 +154,7 @@ class Fit:
 
 
 class Solver(Protocol):
-    """Maximise F (:mod:`proband.estimators.listed.em`); from the last fit over the same observations, if any."""
+    """Maximise F (:mod:`proband.estimators.listed.solvers`); from the last fit over the same observations, if any."""
 
     def __call__(
         self, cells: Cells, mass: FloatArray, rate: FloatArray, *, start: Fit | None = None, tolerance: float = 1e-10

@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from proband.estimators.listed.cells import Cells, Fit
-from proband.estimators.listed.dual import feasible
 from proband.estimators.listed.priors import GammaMixture
+from proband.estimators.listed.solvers import feasible
 from proband.vocabulary import FloatArray
 
 DRAW_TOLERANCE = 1e-2

@@ -1,7 +1,6 @@
 """EM, coordinate ascent in the dual and data augmentation over listed cells, compiled.
 
-The formulas are in :mod:`proband.estimators.listed.em` and :mod:`proband.estimators.listed.dual`. Random numbers come
-from the Generator alone.
+The formulas are in :mod:`proband.estimators.listed.solvers`. Random numbers come from the Generator alone.
 
 Arrays are copied entry by entry: a slice is assigned with a check of its length, whose message takes longer to compile
 than the whole of EM.

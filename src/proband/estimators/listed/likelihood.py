@@ -28,9 +28,9 @@ from proband.distributions import Discrete
 from proband.errors import DistributionError
 from proband.estimators.listed.cells import Cells, Fit, Solver, multiplier_sums, observed_mass
 from proband.estimators.listed.draws import posterior_draws
-from proband.estimators.listed.dual import solve_dual
 from proband.estimators.listed.observations import CountingEstimator
 from proband.estimators.listed.priors import Dirichlet, EmpiricalBayes, GammaMixture, Prior
+from proband.estimators.listed.solvers import solve_dual
 from proband.estimators.listed.supports import SeenSupport, choose_support, count_cells
 from proband.problem import Problem
 from proband.vocabulary import FloatArray

@@ -107,12 +107,7 @@ class Observations:
 
 
 class CountingEstimator(ABC):
-    """An estimator whose sufficient statistics are the counts of distinct observations.
-
-    Parameters
-    ----------
-    problem : Problem
-    """
+    """An estimator whose sufficient statistics are the counts of distinct observations."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

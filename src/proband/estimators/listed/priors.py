@@ -21,8 +21,8 @@ are like, common ones hardly at all. A Dirichlet prior has one b for all.
 
 The exposure e(x), the number of subjects whose x would have been seen completely, is known when the policies and
 their coins are (:meth:`Likelihood.expose`), and otherwise estimated by n − Σ_{o ∋ x} n_o / P(o), see
-:mod:`proband.estimators.listed.dual`, from a first fit with a light Dirichlet prior. (Fitting mixture and exposures in
-turns does not settle while leaves have few complete observations: tried.)
+:mod:`proband.estimators.listed.solvers`, from a first fit with a light Dirichlet prior. (Fitting mixture and exposures
+in turns does not settle while leaves have few complete observations: tried.)
 """
 
 from __future__ import annotations
@@ -195,8 +195,8 @@ class EmpiricalBayes:
 def mixture_weights(likelihood: FloatArray, pseudo: float) -> FloatArray:
     """Return the weights w maximising Σ_x log Σ_j w_j L(x, j) + pseudo · Σ_j log w_j for L of shape (K, J).
 
-    The constraint Σ w = 1 is a linear term, as in F (:mod:`~proband.estimators.listed.em`); the objective is concave
-    and tends to minus infinity at the boundary, so Newton's method with halving finds its only maximiser.
+    The constraint Σ w = 1 is a linear term, as in F (:mod:`~proband.estimators.listed.solvers`); the objective is
+    concave and tends to minus infinity at the boundary, so Newton's method with halving finds its only maximiser.
 
     Examples
     --------

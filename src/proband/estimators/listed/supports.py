@@ -90,13 +90,9 @@ class SeenSupport(Support):
 
 
 def choose_support(problem: Problem, support: ArrayLike | str | None) -> Support:
-    """Return the support that a caller asked for.
+    """Return the support that a caller asked for: "product", "seen", rows (K, d), or None.
 
-    Parameters
-    ----------
-    problem : Problem
-    support : "product", "seen", array_like of shape (K, d), or None
-        None takes the product space up to 2^20 vectors, and the seen rows beyond.
+    None takes the product space up to 2^20 vectors, and the seen rows beyond.
     """
     if support is None:
         support = "product" if problem.size <= AUTOMATIC_PRODUCT else "seen"

@@ -1,12 +1,6 @@
 """The experiments by name."""
 
-from proband.experiments.catalogue.discrete import (
-    EASY,
-    HORIZONS,
-    LOWER_BOUND_MANY,
-    LOWER_BOUND_SINGLE,
-    PAPER_DISCRETE,
-)
+from proband.experiments.catalogue.discrete import EASY, HORIZONS, LOWER_BOUND_MANY, LOWER_BOUND_SINGLE, PAPER_DISCRETE
 from proband.experiments.catalogue.entropy import ENTROPY_LARGE, ENTROPY_WIDTHS, NEAR_TIES, PAPER_ENTROPY
 from proband.experiments.catalogue.gaussian import (
     GAUSSIAN_ETC,
