@@ -86,13 +86,20 @@ class Bundle:
     @classmethod
     def zeros(cls, **shapes: int | tuple[int, ...]) -> Self:
         """Make one of arrays of zeros, each of its shape and of the type that its field is annotated with."""
-        hints = get_type_hints(cls)  # of an array: ndarray[shape, dtype[number]]
-        numbers = {name: get_args(get_args(hints[name])[1])[0] for name in shapes}
+        hints = get_type_hints(cls)
+        numbers = {name: _number(hints[name]) for name in shapes}
         return cls(**{name: np.zeros(shape, dtype=numbers[name]) for name, shape in shapes.items()})
 
     @property
     def _address(self) -> int:
         return self._header.ctypes.data
+
+
+def _number(hint: Any) -> Any:
+    """The type of the numbers of an annotated array: somewhere within, as NumPy spells it in several ways."""
+    if hint in np.sctypeDict.values():
+        return hint
+    return next((found for part in get_args(hint) if (found := _number(part)) is not None), None)
 
 
 def _described(name: str, value: Any) -> tuple[Any, list[int]]:
