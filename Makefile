@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test coverage test-slow test-crash test-fuzz check format experiments bench-gaussian bench-gpu bench-networks bench-planners bench-start bench-studies bench-subset pins clean
+.PHONY: help demo test coverage test-slow test-crash test-fuzz check format experiments bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-start bench-studies bench-subset pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -81,6 +81,10 @@ bench-networks: .venv-bench/.stamp ## Measure learning on two networks (DATA=fol
 # Add OPTIONS="--beside FOLDER" for a comparison with an older version's src, OPTIONS=--quick for later calls only.
 bench-start: .venv/.stamp .venv-bench/.pins ## Measure first and later calls, and write docs/benchmarks/start.md
 	$(BIN)/python -m benchmarks.start $(OPTIONS)
+
+# Add OPTIONS="--beside SRC" for a column of another version, whose modules are in SRC.
+bench-house: .venv/.stamp ## Count modules, lines and repetitions, and write docs/benchmarks/house.md
+	$(BIN)/python -m benchmarks.house --to docs/benchmarks/house.md $(OPTIONS)
 
 bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write docs/benchmarks/studies.*
 	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)

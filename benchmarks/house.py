@@ -1,22 +1,26 @@
 """The house in numbers: how many modules and lines, how long, how often written twice, and how much of it is comment.
 
 Run with ``python -m benchmarks.house [--beside SRC]`` in the repository's root, where SRC holds the modules of another
-version. It reads the source as text and as syntax; nothing of it is imported. ``--to FILE`` writes the table.
+version. It reads the source as text and as syntax; nothing of it is imported. ``--to FILE`` writes a page.
 """
 
 import argparse
 import ast
 import io
+import re
 import statistics
 import tokenize
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.text import table
+from benchmarks.text import paragraph, table
 
 ROOT = Path(__file__).parents[1]
 RUN = 6
 """So many lines that stand again elsewhere are a repetition."""
+
+ONCE = {"agent": 5, "planner": 4, "store": 5, "reward, listed": 7, "reward, measured": 13, "law": 12}
+"""Files that a piece touched before the second plan of the house, counted by hand."""
 
 
 def main():
@@ -29,11 +33,41 @@ def main():
         sources = {"before": arguments.beside, **sources}
     counted = {name: count(source / "proband") for name, source in sources.items()}
     rows = [[what, *(str(each[what]) for each in counted.values())] for what in counted["now"]]
-    text = table(["", *counted], rows) + "\n"
+    text = table(["", *counted], rows)
     if arguments.to:
-        arguments.to.write_text(text)
+        arguments.to.write_text(page(text, sources))
     else:
-        print(text, end="")
+        print(text)
+
+
+def page(text, sources):
+    """Return the table with what a new piece touches, and how many modules each folder has."""
+    about = """Counted by `make bench-house OPTIONS="--beside SRC"`, where SRC holds the modules of the version before.
+    Lines are all lines of the modules, with their documentation and blank ones; imports, blank lines and comments do
+    not count as repeated."""
+    pieces = """What a new piece touches, its documentation included; now by CONTRIBUTING.md, which a test reads;
+    before, counted by hand."""
+    touched = [[piece, before, files(piece)] for piece, before in ONCE.items()]
+    folders = {name: Counter(folders_of(source / "proband")) for name, source in sources.items()}
+    every = sorted(set().union(*folders.values()))
+    modules = [[f"`{folder}`", *(each[folder] or "" for each in folders.values())] for folder in every]
+    parts = ["# The house in numbers", paragraph(about), text, "## Files that a new piece touches", paragraph(pieces)]
+    parts += [table(["piece", "before", "now"], touched), "## Modules in each folder", table(["", *folders], modules)]
+    return "\n\n".join(parts) + "\n"
+
+
+def files(piece):
+    """Return how many files a piece touches by the table of CONTRIBUTING.md."""
+    [row] = re.findall(rf"^\| {piece.split(',')[0]}\b(.*)$", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.MULTILINE)
+    _, _, *touched = row.split("|")
+    return 1 + sum(len(re.findall(r"`[\w/-]+\.(?:py|md)`", cell)) for cell in touched)
+
+
+def folders_of(root):
+    """Yield the folder of each module."""
+    for path in root.rglob("*.py"):
+        if path.name != "__init__.py":
+            yield path.parent.relative_to(root).as_posix()
 
 
 def count(root):
@@ -43,7 +77,6 @@ def count(root):
     bodies = {f"{path}: {name}": lines for path, text in modules.items() for name, lines in functions(text)}
     total, comments = sum(lengths.values()), sum(map(comment_lines, modules.values()))
     ordered = sorted(lengths.values())
-    folders = Counter(str(path.parent) for path in modules if path.name != "__init__.py")
     return {
         "modules": len(modules),
         "lines": f"{total:,}",
@@ -52,7 +85,7 @@ def count(root):
         "modules above 300 lines": sum(n > 300 for n in ordered),
         "longest modules": largest(lengths),
         "longest functions": largest(bodies),
-        "fullest folders, modules": largest(folders),
+        "fullest folders, modules": largest(Counter(folders_of(root))),
         "lines with a comment": f"{comments:,} ({comments / total:.2%})",
         "`type: ignore`": sum(text.count("# type: ignore") for text in modules.values()),
         f"runs of {RUN} lines that stand twice": repeated(modules.values()),
