@@ -31,14 +31,14 @@ def choose(old: Any, new: Any, yes: Any) -> Any:
     return old ^ ((old ^ new) & -np.int64(yes))
 
 
+# Sum and maximum are two functions: with the choice between them inside, the loops take a third longer.
 @inner
-def pool(child: FloatArray, own: FloatArray, n: int, k: int, inner: Any, maximum: bool) -> None:
-    """Reduce the middle axis of a block (outer, k, inner), by sum or by maximum, into (outer, inner)."""
+def add_up(child: FloatArray, own: FloatArray, n: int, k: int, inner: Any) -> None:
+    """Sum the middle axis of a block (outer, k, inner) into (outer, inner)."""
     if k == 2 and (inner < SHORT_ROW or n < SMALL_BLOCK) and inner & (inner - 1) == 0:
         for s in range(n):
             c = s + (s & ~(inner - 1))
-            first, second = child[c], child[c + inner]
-            own[s] = (second if second > first else first) if maximum else first + second
+            own[s] = child[c] + child[c + inner]
         return
     outer = n // inner
     children = child.reshape(outer, k, inner)
@@ -48,8 +48,26 @@ def pool(child: FloatArray, own: FloatArray, n: int, k: int, inner: Any, maximum
             parents[o, j] = children[o, 0, j]
         for b in range(1, k):
             for j in range(inner):
-                first, second = parents[o, j], children[o, b, j]
-                parents[o, j] = (second if second > first else first) if maximum else first + second
+                parents[o, j] += children[o, b, j]
+
+
+@inner
+def take_largest(child: FloatArray, own: FloatArray, n: int, k: int, inner: Any) -> None:
+    """Reduce the middle axis of a block (outer, k, inner) by maximum into (outer, inner)."""
+    if k == 2 and (inner < SHORT_ROW or n < SMALL_BLOCK) and inner & (inner - 1) == 0:
+        for s in range(n):
+            c = s + (s & ~(inner - 1))
+            own[s] = child[c + inner] if child[c + inner] > child[c] else child[c]
+        return
+    outer = n // inner
+    children = child.reshape(outer, k, inner)
+    parents = own.reshape(outer, inner)
+    for o in range(outer):
+        for j in range(inner):
+            parents[o, j] = children[o, 0, j]
+        for b in range(1, k):
+            for j in range(inner):
+                parents[o, j] = children[o, b, j] if children[o, b, j] > parents[o, j] else parents[o, j]
 
 
 @inner
@@ -156,9 +174,12 @@ def solve_sets(
             if first:
                 first = False
                 c = child - child_start
-                pool(child_mass[c : c + length], mass, n, k[i], inner, False)
+                add_up(child_mass[c : c + length], mass, n, k[i], inner)
                 for j in range(own_stakes.shape[0]):
-                    pool(child_stakes[j, c : c + length], own_stakes[j, here : here + n], n, k[i], inner, maximum)
+                    if maximum:
+                        take_largest(child_stakes[j, c : c + length], own_stakes[j, here : here + n], n, k[i], inner)
+                    else:
+                        add_up(child_stakes[j, c : c + length], own_stakes[j, here : here + n], n, k[i], inner)
                 decide(own_stakes, mass, own, act, here, n, m)
             cost = prices[1, i] if done & peers[i] else prices[0, i]
             try_test(values[child : child + length], own, mass, act, n, k[i], inner, cost, np.int64(i))
