@@ -12,8 +12,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.agents.entropy.certificates.lattice_kernel import bits, lowest_bit
+from proband.agents.entropy.certificates.lattice_kernel import bits
 from proband.compiling import kernel
+from proband.planners.subset.enumeration_kernel import lowest_bit
 from proband.vocabulary import FloatArray, IntArray
 
 LOG_TWO_PI_E = math.log(2 * math.pi * math.e)

@@ -14,16 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.compiling import inner, kernel
+from proband.planners.subset.enumeration_kernel import lowest_bit
 from proband.vocabulary import FloatArray, IntArray
-
-
-@inner
-def lowest_bit(number: int) -> int:
-    """Return the position of the lowest bit set."""
-    position = 0
-    while not (number >> position) & 1:
-        position += 1
-    return position
 
 
 @inner
