@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.studies.chain import forged
 from tests.studies.crowd import Crowd, bolts
 
 from proband.errors import StudyError, StudyExistsError, TamperedError, UnknownStudyError
-from proband.studies import Study, copy_study, open_store
+from proband.studies import Event, Study, copy_study, open_store
 from proband.studies.stores import MemoryStore, SQLiteStore
 
 
@@ -71,6 +72,27 @@ def test_a_log_that_is_not_whole_is_not_copied(crowd: Crowd) -> None:
     with pytest.raises(StudyError, match=r"study 'bolts' of memory:: line 5: the actor is '\\x1b'"):
         copy_study("bolts", source=odd, target=target)
     assert target.studies() == []
+
+
+def test_a_study_whose_agent_is_a_place_is_not_copied_and_nothing_is_imported(crowd: Crowd) -> None:
+    target, sent = MemoryStore(), MemoryStore()
+    place = forged(crowd.store.read("bolts"), 1, lambda event: renamed(event, "antigravity:Greedy"))
+    sent.create("bolts", place[0])
+    sent.append("bolts", place[1:], 1)
+    with pytest.raises(StudyError, match="the study's agent is 'antigravity:Greedy', a place; a log from elsewhere"):
+        copy_study("bolts", source=sent, target=target)
+    assert "antigravity" not in sys.modules
+    own = MemoryStore()
+    with Study.create(bolts(), store=own, agent="proband.agents.replanning:Greedy") as study:
+        study.arrive(subject="a")
+    with pytest.raises(StudyError, match=r"'proband\.agents\.replanning:Greedy', a place; .*; let its package"):
+        copy_study("bolts", source=own, target=target)
+    assert target.studies() == []
+
+
+def renamed(event: Event, agent: str) -> Event:
+    """Return the first event of a study, with another agent."""
+    return dataclasses.replace(event, data={**event.data, "agent": agent})
 
 
 def test_there_must_be_something_to_copy(tmp_path: Path) -> None:
