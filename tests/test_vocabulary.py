@@ -98,6 +98,13 @@ def test_records_count_subjects() -> None:
     assert (records.n, len(records)) == (5, 3)
     assert records.complete() == Records([[0, 1], [1, 1]], counts=[3, 0])
     assert records != Records(records.outcomes)
+
+
+def test_records_are_joined_with_chances_that_all_tell() -> None:
+    first, second = Records([[0, NAN]], [3], [0.5]), Records([[1, 1], [0, 0]], [1, 2], [1, NAN])
+    assert Records.joined([first]) == first
+    assert Records.joined([first, second]) == Records([[0, NAN], [1, 1], [0, 0]], [3, 1, 2], [0.5, 1, NAN])
+    assert Records.joined([Records([[1, 1]]), first]) == Records([[1, 1], [0, NAN]], [1, 3])
     assert Records([[0, 1]]).n == 1
     assert Records(np.empty((0, 2)), counts=[]).n == 0
 

@@ -282,6 +282,16 @@ class Records:
         chances = None if self.chances is None else self.chances[chosen]
         return type(self)(self.outcomes[chosen], self.counts[chosen], chances)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Records]) -> Records:
+        """Return the rows of one part after another; their chances, if every part tells them."""
+        if len(parts) == 1:
+            return parts[0]
+        told = [part.chances for part in parts if part.chances is not None]
+        chances = np.concatenate(told) if len(told) == len(parts) else None
+        rows = np.vstack([part.outcomes for part in parts])
+        return cls(rows, np.concatenate([part.counts for part in parts]), chances)
+
 
 def _checked_chances(chances: ArrayLike, n: int) -> FloatArray:
     given = np.array(chances, dtype=np.float64)

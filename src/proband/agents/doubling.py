@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from proband.agents.agent import Agent
 from proband.policies import FixedSet
 from proband.vocabulary import Policy, Records
@@ -68,14 +66,10 @@ class Doubling:
             self.left += self.batch
         self.agent = self._make(self.batch)
         if self._kept:
-            self._kept = [_joined(self._kept)]
+            self._kept = [Records.joined(self._kept)]
             self.agent.learn(self._kept[0])
 
 
 def _runs_everything(policy: Policy) -> bool:
     """Return whether a policy runs every test that can be run, whatever the tests show."""
     return isinstance(policy, FixedSet) and set(policy.order) == set(policy.problem.operable.tolist())
-
-
-def _joined(kept: list[Records]) -> Records:
-    return Records(np.vstack([k.outcomes for k in kept]), np.concatenate([k.counts for k in kept]))

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proband.agents import Agent
+from proband.agents import FOREVER, Agent
 from proband.distributions import Distribution
 from proband.problem import Problem
 from proband.simulation.kinds import TREATMENTS
-from proband.vocabulary import FloatArray, IntArray
+from proband.vocabulary import FloatArray, IntArray, Records
 
 
 @dataclass(frozen=True)
@@ -105,13 +105,17 @@ def simulate(
     t, blocks = 0, 0
     while t < horizon:
         policy, end = agent.policy(), min(horizon, t + agent.commitment)
+        forever, seen = agent.commitment >= FOREVER, []
         for stop in _stops(t, end, at, treatment.most):
             figures, records = treatment.treat(policy, t, stop)
             sums += figures
-            agent.learn(records)
+            seen.append(records)
             t = stop
             if t in at:
                 recorded.append(sums.copy())
+            if t == end or forever:  # once a block is quicker, but one without an end is not kept for the agent
+                agent.learn(Records.joined(seen))
+                seen = []
         blocks += 1
         tell(t)
     pseudo, realised, cost, tests = np.array(recorded).T
