@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.bundle import Bundle
 from proband.errors import PlanError
 from proband.planners.sparse.arrays import Arrays
-from proband.planners.sparse.bundle import Bundle
 from proband.vocabulary import FloatArray, IntArray
 
 Number = int | np.int64

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.bundle import Bundle
+from proband.bundle import Bundle
 from proband.vocabulary import FloatArray, IntArray
 
 STOP = -1

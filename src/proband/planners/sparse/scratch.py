@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.planners.sparse.bundle import Bundle
+from proband.bundle import Bundle
 from proband.planners.sparse.instance import Instance
 from proband.vocabulary import FloatArray, IntArray
 

@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 import proband.planners.sparse
+from proband.bundle import Bundle
 from proband.planners.sparse import solve_support
-from proband.planners.sparse.bundle import Bundle
 
 
 @dataclass(frozen=True, eq=False)

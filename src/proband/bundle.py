@@ -36,8 +36,7 @@ from llvmlite import ir
 from numba import types
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
 from numba.extending import models
-
-from proband.vocabulary import IntArray
+from numpy.typing import NDArray
 
 # Numba ships no annotations of these.
 extending: Any = numba.extending
@@ -71,7 +70,7 @@ class BundleType(types.Type):
 class Bundle:
     """Base of frozen dataclasses whose fields are C-contiguous arrays, integers, floats and booleans."""
 
-    _header: IntArray
+    _header: NDArray[np.int64]
     _kind: BundleType
 
     def __post_init__(self) -> None:
