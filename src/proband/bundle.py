@@ -26,8 +26,9 @@ the compiler read a slot once before a loop. The bundle in Python owns the array
 from __future__ import annotations
 
 import functools
+import math
 import operator
-from dataclasses import fields
+import struct
 from typing import Any, Self, cast, get_args, get_type_hints
 
 import numba
@@ -44,6 +45,8 @@ kinds: Any = types
 templates: Any = numba.core.typing.templates
 
 WORD = ir.IntType(64)
+LINE = 64
+"""Bytes of a line of the processor's cache, where arrays begin."""
 
 
 class ViewType(types.Type):
@@ -71,33 +74,50 @@ class Bundle:
     """Base of frozen dataclasses whose fields are C-contiguous arrays, integers, floats and booleans."""
 
     _header: NDArray[np.int64]
+    _address: int
     _kind: BundleType
 
     def __post_init__(self) -> None:
         slots: list[int] = []
-        members = []
-        for field in fields(cast(Any, self)):
-            kind, words = _described(field.name, getattr(self, field.name))
-            members.append((field.name, kind))
-            slots += words
-        object.__setattr__(self, "_header", np.array(slots, dtype=np.int64))
-        object.__setattr__(self, "_kind", BundleType(type(self).__qualname__, tuple(members)))
+        kinds = [_described(name, getattr(self, name), slots) for name in cast(Any, self).__dataclass_fields__]
+        self._complete(slots, kinds)
+
+    def _complete(self, slots: list[int], kinds: list[Any]) -> None:
+        header = np.array(slots, dtype=np.int64)
+        self.__dict__.update(_header=header, _address=header.ctypes.data, _kind=cast(Any, _kind)(type(self), *kinds))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are made anew: what is at an address here is nothing elsewhere."""
+        return type(self), tuple(getattr(self, name) for name in cast(Any, self).__dataclass_fields__)
 
     @classmethod
     def zeros(cls, **shapes: int | tuple[int, ...]) -> Self:
-        """Make one of arrays of zeros, each of its shape and of the type that its field is annotated with."""
-        numbers = cast(Any, _numbers)(cls)
-        return cls(**{name: np.zeros(shape, dtype=numbers[name]) for name, shape in shapes.items()})
+        """Make one of arrays of zeros, each of its shape and of the type that its field is annotated with.
 
-    @property
-    def _address(self) -> int:
-        return self._header.ctypes.data
+        They share one piece of memory, so that its address is asked for once: small plans are quicker than ten arrays.
+        """
+        numbers: dict[str, Any] = cast(Any, _numbers)(cls)
+        made, places, end = cls.__new__(cls), [], 0
+        for name, number in numbers.items():
+            shape = _shaped(shapes[name])
+            places.append((name, number, shape, end))
+            end += -(-math.prod(shape) * number.itemsize // LINE) * LINE
+        memory = np.zeros(end + LINE, dtype=np.uint8)
+        start = memory.ctypes.data
+        skipped = -start % LINE
+        slots: list[int] = []
+        for name, number, shape, place in places:
+            made.__dict__[name] = np.ndarray(shape, number, memory, skipped + place)
+            slots += (start + skipped + place, *shape)
+        made._complete(slots, [(number, len(shape)) for _, number, shape, _ in places])
+        return made
 
 
 @functools.cache
 def _numbers(bundle: Any) -> dict[str, Any]:
     """The types of the numbers in the arrays of a class of bundles; looking them up takes a millisecond."""
-    return {name: _number(hint) for name, hint in get_type_hints(bundle).items()}
+    hints = get_type_hints(bundle)
+    return {name: np.dtype(_number(hints[name])) for name in bundle.__dataclass_fields__}
 
 
 def _number(hint: Any) -> Any:
@@ -107,17 +127,27 @@ def _number(hint: Any) -> Any:
     return next((found for part in get_args(hint) if (found := _number(part)) is not None), None)
 
 
-def _described(name: str, value: Any) -> tuple[Any, list[int]]:
-    """Type and slots of a field."""
+def _shaped(given: int | tuple[int, ...]) -> tuple[int, ...]:
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _described(name: str, value: Any, slots: list[int]) -> Any:
+    """Return what decides on the type of a field, and add what goes into its slots."""
     if isinstance(value, np.ndarray):
         if not value.flags.c_contiguous:
             raise ValueError(f"the field {name} is an array with gaps; compiled code wants it contiguous; copy it")
-        return ViewType(numba.from_dtype(value.dtype), value.ndim), [value.ctypes.data, *value.shape]
-    if isinstance(value, bool):
-        return types.boolean, [int(value)]
-    if isinstance(value, int):
-        return types.int64, [value]
-    return types.float64, [int(np.float64(value).view(np.int64))]
+        slots += (value.__array_interface__["data"][0], *value.shape)
+        return value.dtype, value.ndim
+    number = not isinstance(value, int)
+    slots.append(struct.unpack("q", struct.pack("d", value))[0] if number else int(value))
+    return types.float64 if number else types.boolean if isinstance(value, bool) else types.int64
+
+
+@functools.cache
+def _kind(bundle: Any, *kinds: Any) -> BundleType:
+    """The type of a class of bundles with such fields."""
+    members = [kind if isinstance(kind, types.Type) else ViewType(numba.from_dtype(kind[0]), kind[1]) for kind in kinds]
+    return BundleType(bundle.__qualname__, tuple(zip(bundle.__dataclass_fields__, members, strict=True)))
 
 
 # How the compiler holds them: a bundle is a pointer, a view a pointer and a shape.

@@ -13,44 +13,47 @@ from scipy import integrate, special
 from proband.compiling import kernel
 from proband.piecewise import PiecewiseLinear
 from proband.planners.gaussian import Line, LineSolution, solve_line
-from proband.planners.gaussian.line.basis_kernel import NODES, series, tail_of
+from proband.planners.gaussian.line.basis_kernel import NODES, N, series, tail_of
 from proband.planners.gaussian.line.expectation_kernel import NOT_YET
 from proband.planners.gaussian.line.sampling_kernel import describe, expected_losses, off_at_switches
 from proband.planners.gaussian.line.solve import settings_for
 from proband.planners.gaussian.line.switches_kernel import split_panel
-from proband.planners.gaussian.line.tables import Level, Panels, Settings, new_edges, new_functions, new_pieces
-from proband.vocabulary import FloatArray, IntArray
+from proband.planners.gaussian.line.tables import Edges, Functions, Level, Pieces, Scratch, Settings
+from proband.vocabulary import FloatArray
 
 RIGHT_OR_WRONG = PiecewiseLinear([0.0], [[1.0, 0.0], [0.0, 1.0]], np.zeros((2, 2)))
 """1 for the right sign of z: the loss of deciding now is Φ(−|m|/τ), with a cusp at 0."""
 
 
 @kernel
-def envelope(values: FloatArray, tie: float) -> tuple[FloatArray, IntArray]:
-    """Return the right ends and winners of the lower envelope of functions, given their values at the nodes."""
-    table, pieces = new_functions(len(values)), new_pieces(len(values), 64)
-    for f in range(len(values)):
-        table.values[f] = values[f]
+def envelope(table: Functions, pieces: Pieces, tie: float) -> int:
+    """Find the right ends and winners of the lower envelope of functions, given their values at the nodes."""
+    for f in range(table.tails.size):
         describe(table, f, f)
-    n = split_panel(table, pieces, len(values), tie)
-    return pieces.ends[:n], pieces.winners[:n]
+    found: int = split_panel(table, pieces, table.tails.size, tie)
+    return found
 
 
 @kernel
-def tail_and_gap(level: Level, settings: Settings, step: float, low: float, high: float) -> tuple[float, float]:
+def tail_and_gap(
+    level: Level, settings: Settings, edges: Edges, table: Functions, scratch: Scratch, low: float, high: float
+) -> tuple[float, float]:
     """Return the tail of the series of a free test, and how far this is off at the switches of its child, set 0."""
-    edges, room, losses, coefficients = new_edges(1), np.empty((9, 16)), np.empty(16), np.empty(16)
-    edges.steps[0], edges.prices[0], edges.made[0] = step, 0.0, NOT_YET
-    means = 0.5 * (low + high + (high - low) * NODES)
-    expected_losses(level, 0, settings, edges, 0, means, room, losses)
+    room, means, losses, coefficients = scratch.rows, scratch.rows[8], table.values[0], table.series[0]
+    edges.made[0] = NOT_YET
+    for j in range(N):
+        means[j] = 0.5 * (low + high + (high - low) * NODES[j])
+    expected_losses(level, 0, settings, edges, 0, means, N, room, losses)
     series(losses, coefficients)
     return tail_of(coefficients), off_at_switches(level, 0, settings, edges, 0, coefficients, low, high, room)
 
 
 def pieces_of(*functions: np.polynomial.Polynomial, tie: float = 1e-12) -> list[tuple[float, int]]:
     """Return the right ends and winners of the lower envelope of polynomials on [−1, 1]."""
-    ends, winners = envelope(np.array([function(NODES) for function in functions]), tie)
-    return list(zip(ends.tolist(), winners.tolist(), strict=True))
+    table, pieces = Functions.room(len(functions)), Pieces.room(len(functions), 64)
+    table.values[:] = [function(NODES) for function in functions]
+    found = envelope(table, pieces, tie)
+    return list(zip(pieces.ends[:found].tolist(), pieces.winners[:found].tolist(), strict=True))
 
 
 def parabola(at: float, height: float, bend: float) -> np.polynomial.Polynomial:
@@ -160,11 +163,11 @@ def test_what_hides_between_the_nodes_is_seen_at_the_switches_of_the_child() -> 
     """A narrow dip of the child's loss and a small step: all nodes of a panel miss it, and its series looks fine."""
     settings = settings_for(1e-7)
     values = np.array([[0.1], [0.05], [0.1]]) * np.ones(16)
-    child = Panels(
-        np.array([-1.0, 1.43, 1.45]), np.array([1.43, 1.45, 4.0]), values, np.array([1, 0, 1], dtype=np.int16)
-    )
-    level = Level(np.zeros(1, dtype=np.int64), np.full(1, 3, dtype=np.int32), np.zeros(1), child)
-    tail, gap = tail_and_gap(level, settings, 0.003, 0.0, 3.0)
+    low, high, actions = [-1.0, 1.43, 1.45], [1.43, 1.45, 4.0], np.array([1, 0, 1], dtype=np.int16)
+    index = np.zeros(1, dtype=np.int64), np.full(1, 3, dtype=np.int32), np.zeros(1)
+    level, edges = Level(*index, np.array(low), np.array(high), values, actions), Edges.room(1)
+    edges.steps[0] = 0.003
+    tail, gap = tail_and_gap(level, settings, edges, Functions.room(1), Scratch.room(), 0.0, 3.0)
     assert tail < settings.tail
     assert gap > 0.02
 

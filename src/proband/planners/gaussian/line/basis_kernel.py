@@ -39,7 +39,7 @@ CARDINAL = np.ascontiguousarray((WEIGHTS[:, None] * (np.arange(N) + 0.5) * legen
 @inner
 def copy_row(source: FloatArray, target: FloatArray) -> None:
     """Copy one vector into another (slices compile slowly)."""
-    for j in range(len(source)):
+    for j in range(source.size):
         target[j] = source[j]
 
 

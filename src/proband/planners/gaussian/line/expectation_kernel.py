@@ -21,7 +21,7 @@ import numpy as np
 from proband.compiling import SUMMING, ZERO, inner
 from proband.planners.gaussian.line.basis_kernel import CARDINAL, NODES, WEIGHTS, N, at, at_places, resample, series
 from proband.planners.gaussian.line.exponential_kernel import exponential
-from proband.planners.gaussian.line.tables import MOST_CLUSTERS, Edges, Panels
+from proband.planners.gaussian.line.tables import MOST_CLUSTERS, Edges, Level
 from proband.vocabulary import FloatArray
 
 NORMALISATION = 1 / math.sqrt(2 * math.pi)
@@ -35,9 +35,9 @@ SINGLE = 1.5
 
 
 @inner
-def panel_at(panels: Panels, first: int, end: int, m: float) -> Any:
+def panel_at(level: Level, first: int, end: int, m: float) -> Any:
     """Return the panel from first to end (left out) that contains m, or −1."""
-    lows, highs, low, high = panels.low, panels.high, first, end
+    lows, highs, low, high = level.low, level.high, first, end
     while low < high:
         middle = (low + high) // 2
         if highs[middle] < m:
@@ -48,22 +48,22 @@ def panel_at(panels: Panels, first: int, end: int, m: float) -> Any:
 
 
 @inner
-def value_at(panels: Panels, panel: int, m: float, room: FloatArray) -> Any:
+def value_at(level: Level, panel: int, m: float, room: FloatArray) -> Any:
     """Return r at m inside a panel."""
-    series(panels.values[panel], room[3])
-    low, high = panels.low[panel], panels.high[panel]
+    series(level.values[panel], room[3])
+    low, high = level.low[panel], level.high[panel]
     return at(room[3], (2 * m - low - high) / (high - low))
 
 
 @inner
 def put_single(
-    values: FloatArray, low: float, high: float, step: float, points: FloatArray, weights: FloatArray
+    values: FloatArray, low: float, high: float, step: float, points: FloatArray, weights: FloatArray, start: int
 ) -> None:
-    """Make a cluster of one panel."""
+    """Make a cluster of one panel, from a place on."""
     centre, half = 0.5 * (low + high) / step, 0.5 * (high - low) / step
     for j in range(N):
-        points[j] = centre + half * NODES[j]
-        weights[j] = NORMALISATION * half * WEIGHTS[j] * values[j]
+        points[start + j] = centre + half * NODES[j]
+        weights[start + j] = NORMALISATION * half * WEIGHTS[j] * values[j]
 
 
 @inner(fastmath=SUMMING)
@@ -91,15 +91,15 @@ def add_moments(values: FloatArray, start: float, scale: float, room: FloatArray
 
 
 @inner(inline=True)
-def put_cluster(panels: Panels, first: int, last: int, step: float, edges: Edges, edge: int, c: int,
+def put_cluster(level: Level, first: int, last: int, step: float, edges: Edges, edge: int, c: int,
                 room: FloatArray) -> None:  # fmt: skip
     """Make a cluster of the neighbouring panels from first to last (included)."""
-    lows, highs, values = panels.low, panels.high, panels.values
+    lows, highs, values = level.low, level.high, level.values
     low, high = lows[first], highs[last]
     edges.low[edge, c], edges.high[edge, c] = low, high
-    points, weights = edges.points[edge, c * N : c * N + N], edges.weights[edge, c * N : c * N + N]
+    points, weights, place = edges.points[edge], edges.weights[edge], c * N
     if first == last:
-        put_single(values[first], low, high, step, points, weights)
+        put_single(values[first], low, high, step, points, weights, place)
         return
     centre, half = 0.5 * (low + high), 0.5 * (high - low)
     for n in range(N):
@@ -111,28 +111,28 @@ def put_cluster(panels: Panels, first: int, last: int, step: float, edges: Edges
         weight = 0.0
         for n in range(N):
             weight += CARDINAL[n, j] * room[0, n]
-        points[j] = (centre + half * NODES[j]) / step
-        weights[j] = NORMALISATION * half / step * weight
+        points[place + j] = (centre + half * NODES[j]) / step
+        weights[place + j] = NORMALISATION * half / step * weight
 
 
 @inner(inline=True)
-def put_parts(panels: Panels, panel: int, parts: int, step: float, edges: Edges, edge: int, c: int,
+def put_parts(level: Level, panel: int, parts: int, step: float, edges: Edges, edge: int, c: int,
               room: FloatArray) -> None:  # fmt: skip
     """Cut a wide panel into clusters of its own."""
-    series(panels.values[panel], room[3])
-    low, width = panels.low[panel], (panels.high[panel] - panels.low[panel]) / parts
+    series(level.values[panel], room[3])
+    low, width = level.low[panel], (level.high[panel] - level.low[panel]) / parts
     for part in range(parts):
         resample(room[3], 2.0 * part / parts - 1, 2.0 * (part + 1) / parts - 1, room, room[4])
-        a, b, at_ = low + part * width, low + (part + 1) * width, (c + part) * N
+        a, b = low + part * width, low + (part + 1) * width
         edges.low[edge, c + part], edges.high[edge, c + part] = a, b
-        put_single(room[4], a, b, step, edges.points[edge, at_ : at_ + N], edges.weights[edge, at_ : at_ + N])
+        put_single(room[4], a, b, step, edges.points[edge], edges.weights[edge], (c + part) * N)
 
 
 @inner
-def make_clusters(panels: Panels, first: int, end: int, reach: float, edges: Edges, edge: int,
+def make_clusters(level: Level, first: int, end: int, reach: float, edges: Edges, edge: int,
                   room: FloatArray) -> Any:  # fmt: skip
     """Turn the panels of a child into points and weights; returns the number of clusters, or LOCALLY."""
-    low, high, step = panels.low, panels.high, edges.steps[edge]
+    low, high, step = level.low, level.high, edges.steps[edge]
     widest = 2 * reach * step
     if first == end:
         return 0
@@ -143,13 +143,13 @@ def make_clusters(panels: Panels, first: int, end: int, reach: float, edges: Edg
     for p in range(first, end + 1):  # one more than there are, to close the last cluster
         width = high[p] - low[p] if p < end else 0.0
         if opened < p and (p == end or high[p] - low[opened] > widest):
-            put_cluster(panels, opened, p - 1, step, edges, edge, c, room)
+            put_cluster(level, opened, p - 1, step, edges, edge, c, room)
             c, opened = c + 1, end
         parts = math.ceil(width / (SINGLE * widest))
         if c + parts >= MOST_CLUSTERS and p < end:
             return LOCALLY
         if width > widest:
-            put_parts(panels, p, parts, step, edges, edge, c, room)
+            put_parts(level, p, parts, step, edges, edge, c, room)
             c += parts
         elif opened == end:
             opened = p
@@ -157,43 +157,43 @@ def make_clusters(panels: Panels, first: int, end: int, reach: float, edges: Edg
 
 
 @inner(fastmath=SUMMING)
-def kernel_sum(points: FloatArray, weights: FloatArray, m: float) -> float:
-    """Return Σ_j ω_j exp(−(t_j − m)²/2)."""
+def kernel_sum(points: FloatArray, weights: FloatArray, start: int, end: int, m: float) -> float:
+    """Return Σ_j ω_j exp(−(t_j − m)²/2) over the points from start to end (left out)."""
     total = 0.0
-    for j in range(len(points)):  # over whole arrays: an index that might be negative is not vectorised
+    for j in range(start, end):
         u = points[j] - m
         total += weights[j] * exponential(-0.5 * u * u)
     return total
 
 
 @inner(inline=True)
-def from_clusters(edges: Edges, edge: int, window: float, means: FloatArray, out: FloatArray) -> None:
-    """Write E r_C(m + s·ε) for increasing means m from the clusters of an edge."""
+def from_clusters(edges: Edges, edge: int, window: float, means: FloatArray, count: int, out: FloatArray) -> None:
+    """Write E r_C(m + s·ε) for the first means m, which increase, from the clusters of an edge."""
     low, high, clusters, step = edges.low[edge], edges.high[edge], edges.made[edge], edges.steps[edge]
     points, weights = edges.points[edge], edges.weights[edge]
     first, end = 0, 0
-    for j in range(len(means)):
+    for j in range(count):
         while first < clusters and high[first] < means[j] - window * step:
             first += 1
         end = max(end, first)
         while end < clusters and low[end] <= means[j] + window * step:
             end += 1
-        out[j] = kernel_sum(points[first * N : end * N], weights[first * N : end * N], means[j] / step)
+        out[j] = kernel_sum(points, weights, first * N, end * N, means[j] / step)
 
 
 @inner
 def locally(
-    panels: Panels, first: int, end: int, step: float, window: float, reach: float, m: float, room: FloatArray
+    level: Level, first: int, end: int, step: float, window: float, reach: float, m: float, room: FloatArray
 ) -> float:
     """Return E r_C(m + s·ε) from the panels within reach of m."""
-    panel = panel_at(panels, first, end, m)
+    panel = panel_at(level, first, end, m)
     if step == 0.0:
-        return value_at(panels, panel, m, room) if panel >= 0 else 0.0
+        return value_at(level, panel, m, room) if panel >= 0 else 0.0
     far = window * step
-    low, high = (panels.low[panel], panels.high[panel]) if panel >= 0 else (np.inf, np.inf)
+    low, high = (level.low[panel], level.high[panel]) if panel >= 0 else (np.inf, np.inf)
     if low > m - far or m + far > high:
-        return from_neighbours(panels, first, end, step, far, reach, m, room)
-    series(panels.values[panel], room[3])
+        return from_neighbours(level, first, end, step, far, reach, m, room)
+    series(level.values[panel], room[3])
     centre, half = 0.5 * (low + high), 0.5 * (high - low)
     at_places(room[3], HERMITE_NODES, (m - centre) / half, step / half, room, room[4])
     total = 0.0
@@ -204,10 +204,10 @@ def locally(
 
 @inner
 def from_neighbours(
-    panels: Panels, first: int, end: int, step: float, far: float, reach: float, m: float, room: FloatArray
+    level: Level, first: int, end: int, step: float, far: float, reach: float, m: float, room: FloatArray
 ) -> float:
     """Return E r_C(m + s·ε) where several panels, or none, are within the distance `far` of m."""
-    total, lows, highs, values = 0.0, panels.low, panels.high, panels.values
+    total, lows, highs, values = 0.0, level.low, level.high, level.values
     for p in range(first, end):
         left, right = max(lows[p], m - far), min(highs[p], m + far)
         if left >= right:
@@ -218,6 +218,6 @@ def from_neighbours(
         for part in range(parts):
             a, b = left + (right - left) * part / parts, left + (right - left) * (part + 1) / parts
             resample(room[3], (a - centre) / half, (b - centre) / half, room, room[4])
-            put_single(room[4], a, b, step, room[5], room[6])
-            total += kernel_sum(room[5], room[6], m / step)
+            put_single(room[4], a, b, step, room[5], room[6], ZERO)
+            total += kernel_sum(room[5], room[6], ZERO, ZERO + N, m / step)
     return total

@@ -10,21 +10,28 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proband.errors import TooLargeError
 from proband.planners.gaussian.line.basis_kernel import N
+from proband.planners.gaussian.line.conditioning_kernel import condition_many
 from proband.planners.gaussian.line.induction_kernel import solve_sets
 from proband.planners.gaussian.line.instance import Instance
-from proband.planners.gaussian.line.tables import Level, Panels, Settings
+from proband.planners.gaussian.line.tables import (
+    Arrays,
+    Desk,
+    Edges,
+    Functions,
+    Level,
+    Panels,
+    Pieces,
+    Scratch,
+    Settings,
+)
 from proband.planners.memory import human_bytes, human_number
-from proband.vocabulary import FloatArray, IntArray
-
-Share = tuple[NDArray[np.int32], FloatArray, Panels]
-"""Numbers of panels, errors and panels of some sets."""
+from proband.vocabulary import IntArray
 
 BYTES_A_PANEL = 8 * N + 8 + 8 + 2
 BYTES_A_SET = 8 + 4 + 8 + 8
@@ -34,6 +41,10 @@ PANELS_A_TURN = 6
 MOST_SETS = 2**26
 LARGEST_SHARE = 256
 """Sets that a core takes at a time, at most."""
+
+
+PANELS_A_SET = 16
+"""There is room for so many, on the average; where it does not do, a share is solved in parts."""
 
 
 class Induction:
@@ -47,51 +58,79 @@ class Induction:
         self.error = np.zeros(len(sets))
         self.sets = [sets[np.bitwise_count(sets) == size] for size in range(sizes + 1)]
         self.levels: list[Level] = []
+        self.desks = free_desks(len(instance.peers), len(instance.intercepts), len(instance.turns))
         self.complete = True
 
     def solve(self) -> Iterator[tuple[int, int]]:
         """Solve all levels; yields how many sets are done, and how many there are."""
         total, solved, cores = sum(map(len, self.sets)), 0, os.cpu_count() or 1
-        below = self._level(Panels(np.zeros(0), np.zeros(0), np.zeros((0, N)), np.zeros(0, dtype=np.int16)))
+        below = self._level((np.zeros(0), np.zeros(0), np.zeros((0, N)), np.zeros(0, dtype=np.int16)))
         threads = ThreadPoolExecutor(cores)
         try:
             for sets in self.sets[::-1]:
                 shares = _shares(sets, cores)
                 solve = partial(self._solve, below, not self.levels)
-                found = []
-                for result in map(solve, shares) if len(shares) == 1 else threads.map(solve, shares):
-                    found.append(result)
-                    solved += len(result[0])
+                found: list[Arrays] = []
+                results = map(solve, shares) if len(shares) == 1 else threads.map(solve, shares)
+                for share, panels in zip(shares, results, strict=True):
+                    found += panels
+                    solved += len(share)
                     yield solved, total
                 below = self._keep(sets, found)
                 self._check_memory(solved, total)
         finally:
             threads.shutdown(cancel_futures=True)  # also where an interrupt, or the caller, ends it early
 
-    def _solve(self, below: Level, final: bool, sets: IntArray) -> Share:
+    def _solve(self, below: Level, final: bool, sets: IntArray) -> list[Arrays]:
         late = time.perf_counter() > self.deadline
         if late and not final:
             self.complete = False
-        counts, errors, panels = solve_sets(self.instance, below, self.settings, sets, final, late)
-        return counts, errors, Panels(*panels)
+        instance, desk = self.instance, self.desks.pop() if self.desks else new_desk(self.instance)
+        found = []
+        while len(sets):
+            deviations, steps = condition_many(instance.factors, sets, instance.noise)
+            solved, panels = solve_sets(
+                instance, below, self.settings, *desk, sets, deviations, steps, final, late
+            )  # fmt: skip
+            found.append(desk.kept.copied(panels))
+            sets = sets[solved:]
+        self.desks.append(desk)
+        return found
 
-    def _keep(self, sets: IntArray, found: list[Share]) -> Level:
-        counts = np.concatenate([share[0] for share in found])
-        self.length[sets], self.error[sets] = counts, np.concatenate([share[1] for share in found])
+    def _keep(self, sets: IntArray, found: list[Arrays]) -> Level:
+        counts = self.length[sets]
         self.first[sets] = np.cumsum(counts) - counts
-        panels = Panels(*(np.concatenate(parts) for parts in zip(*(share[2] for share in found), strict=True)))
-        self.levels.append(self._level(panels))
+        low, high, values, actions = found[0]
+        if len(found) > 1:
+            low, high, values, actions = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        self.levels.append(self._level((low, high, values, actions)))
         return self.levels[-1]
 
-    def _level(self, panels: Panels) -> Level:
-        return Level(self.first, self.length, self.error, panels)
+    def _level(self, panels: Arrays) -> Level:
+        return Level(self.first, self.length, self.error, *panels)
 
     def _check_memory(self, solved: int, total: int) -> None:
-        used = BYTES_A_PANEL * sum(len(level.panels.low) for level in self.levels)
+        used = BYTES_A_PANEL * sum(len(level.low) for level in self.levels)
         growth = total / solved if 10 * solved > total else 1.0
         expected = BYTES_A_SET * len(self.first) + used * growth
         if expected > self.memory:
             raise _too_large(expected, total, len(self.instance.peers), self.memory)
+
+
+@lru_cache(maxsize=8)
+def free_desks(m: int, n: int, turns: int) -> list[Desk]:
+    """Return the desks for m tests, n decisions and so many turns that no thread uses: for a small plan, half of it."""
+    return []
+
+
+def new_desk(instance: Instance) -> Desk:
+    """Return what a thread needs to solve sets of an instance."""
+    m, n, turns = len(instance.peers), len(instance.intercepts), len(instance.turns)
+    most = 512 + 64 * turns
+    return Desk(
+        Edges.room(m), Functions.room(n + m), Pieces.room(n + m, most), Panels.room(most),
+        Panels.room(PANELS_A_SET * LARGEST_SHARE + most), Scratch.room(turns, most), np.empty(n),
+    )  # fmt: skip
 
 
 def _shares(sets: IntArray, cores: int) -> list[IntArray]:

@@ -10,9 +10,8 @@ that saves more in it than it does itself.
 The error of r_O is at most the local one plus the largest error of a child, because minima and expectations do not
 expand the sup norm. This propagation is rigorous; the local part contains tails of series, and is an estimate.
 
-What is small, or at the top, and has one caller is put into it (``inline``), and attributes of tuples that are used
-often are taken out first: each function with many arrays is optimised again in all that call it, and each attribute is
-counted as a reference.
+What is small, or at the top, and has one caller is put into it (``inline``): each function is optimised again in all
+that call it. Not more than that, because copying the source of large functions takes longer still.
 """
 
 from __future__ import annotations
@@ -24,25 +23,13 @@ import numpy as np
 
 from proband.compiling import ZERO, inner, kernel
 from proband.planners.gaussian.line.basis_kernel import N, copy_row, resample
-from proband.planners.gaussian.line.conditioning_kernel import condition
 from proband.planners.gaussian.line.expectation_kernel import NOT_YET
 from proband.planners.gaussian.line.instance import Instance
 from proband.planners.gaussian.line.intervals_kernel import active_intervals, cut_interval
 from proband.planners.gaussian.line.joining_kernel import copy_panels, join_panels
 from proband.planners.gaussian.line.sampling_kernel import is_resolved, sample_panel
 from proband.planners.gaussian.line.switches_kernel import split_panel
-from proband.planners.gaussian.line.tables import (
-    Edges,
-    Functions,
-    Level,
-    Panels,
-    Pieces,
-    Settings,
-    new_edges,
-    new_functions,
-    new_panels,
-    new_pieces,
-)
+from proband.planners.gaussian.line.tables import Desk, Edges, Functions, Level, Panels, Pieces, Scratch, Settings
 from proband.vocabulary import FloatArray, IntArray
 
 NARROWEST = 1e-10
@@ -59,7 +46,7 @@ ALMOST = 0.98
 def list_prices(prices: FloatArray, peers: IntArray, opens: IntArray, done: int, edges: Edges) -> None:
     """Write what each test costs after a set; infinity for tests that are done or need not be next."""
     steps, found, made = edges.steps, edges.prices, edges.made
-    for i in range(len(found)):
+    for i in range(found.size):
         opened = (done & peers[i]) != 0
         needless = steps[i] == 0.0 and (opened or (opens[i] & ~done) == 0)
         if done >> i & 1 or needless:
@@ -78,7 +65,7 @@ def put_pieces(
     parts = split_panel(functions, pieces, n, tie)
     lows, highs, values = found.low, found.high, found.values
     left = -1.0
-    for p in range(min(parts, len(lows) - count)):
+    for p in range(min(parts, lows.size - count)):
         right, f = pieces.ends[p], pieces.winners[p]
         if parts == 1:
             copy_row(functions.values[f], values[count])
@@ -94,12 +81,12 @@ def put_pieces(
 
 @inner(inline=True)
 def solve_interval(
-    knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, level: Level, settings: Settings, edges: Edges,
-    functions: Functions, pieces: Pieces, found: Panels, count: int, done: int, deviation: float, low: float,
-    high: float, room: FloatArray, stack: FloatArray,
+    knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, level: Level, settings: Settings, desk: Desk,
+    count: int, done: int, deviation: float, low: float, high: float,
 ) -> Any:  # fmt: skip
     """Add the panels of one interval; returns their new number and the largest tail."""
-    worst = 0.0
+    edges, functions, found = desk.edges, desk.functions, desk.found
+    room, stack, worst = desk.scratch.rows, desk.scratch.stack, 0.0
     panels = max(1, math.ceil((high - low) / (settings.width * deviation)))
     for base in range(panels):
         stack[0, 0] = low + (high - low) * base / panels
@@ -109,11 +96,12 @@ def solve_interval(
             height -= 1
             a, b = stack[height, 0], stack[height, 1]
             n = sample_panel(
-                knots, intercepts, slopes, level, settings, edges, functions, pieces.scores, done, deviation, a, b,
-                room,
+                knots, intercepts, slopes, level, settings, edges, functions, desk.scores, done, deviation, a, b, room,
             )  # fmt: skip
             # At the last height, and where the pieces of one more panel might not fit, what is there must do.
-            last = b - a < NARROWEST * max(deviation, abs(a)) or height + 2 > len(stack) or count + 64 > len(found.low)
+            last = (
+                b - a < NARROWEST * max(deviation, abs(a)) or height + 2 > stack.shape[0] or count + 64 > found.low.size
+            )
             resolved = is_resolved(level, settings, edges, functions, n, done, deviation, a, b, room)
             if not last and not resolved:
                 middle = 0.5 * (a + b)
@@ -123,7 +111,7 @@ def solve_interval(
                 continue
             tail = largest(functions.tails, n)
             worst = max(worst, tail)
-            count = put_pieces(functions, pieces, n, settings.tie + tail, a, b, found, count, room)
+            count = put_pieces(functions, desk.pieces, n, settings.tie + tail, a, b, found, count, room)
     return count, worst
 
 
@@ -131,7 +119,7 @@ def solve_interval(
 def close_tests(prices: FloatArray, error: FloatArray, done: int, closed: bool) -> Any:
     """Return the cheapest price and the largest error among the children; no test is left if they are closed."""
     cheapest, inherited = np.inf, 0.0
-    for i in range(len(prices)):
+    for i in range(prices.size):
         if prices[i] < np.inf:
             cheapest = min(cheapest, prices[i])
             if closed:
@@ -152,9 +140,8 @@ def largest(numbers: FloatArray, count: int) -> float:
 
 @inner(inline=True)
 def solve_set(
-    instance: Instance, level: Level, settings: Settings, edges: Edges, functions: Functions, pieces: Pieces,
-    found: Panels, room: FloatArray, stack: FloatArray, work: FloatArray, intervals: FloatArray,
-    cuts: FloatArray, done: int, final: bool, late: bool,
+    instance: Instance, level: Level, settings: Settings, desk: Desk, done: int, deviation: float, steps: FloatArray,
+    final: bool, late: bool,
 ) -> Any:  # fmt: skip
     """Find the panels of one set; returns their number and the estimated error of r_O.
 
@@ -162,63 +149,57 @@ def solve_set(
     one of ρ and the cheapest price, that loses at most the difference.
     """
     knots, intercepts, slopes = instance.knots, instance.intercepts, instance.slopes
-    deviation = condition(instance.factors, done, instance.noise, work, edges.steps)
+    edges, found, intervals, cuts = desk.edges, desk.found, desk.scratch.intervals, desk.scratch.cuts
     if deviation == 0.0:
         return 0, 0.0
+    for i in range(len(steps)):
+        edges.steps[i] = steps[i]
     list_prices(instance.prices, instance.peers, instance.opens, done, edges)
     cheapest, inherited = close_tests(edges.prices, level.error, done, final or late)
     count, worst = ZERO, 0.0
     for k in range(active_intervals(instance.turns, instance.majorants, deviation, settings.cut, intervals)):
         low, end = intervals[k, 0], intervals[k, 1]
         parts = 1 + cut_interval(
-            knots, intercepts, slopes, deviation, ALMOST * cheapest, low, end, pieces.scores, cuts
+            knots, intercepts, slopes, deviation, ALMOST * cheapest, low, end, desk.scores, cuts
         )  # fmt: skip
         for part in range(parts):
             high = cuts[part] if part < parts - 1 else end
             count, tail = solve_interval(
-                knots, intercepts, slopes, level, settings, edges, functions, pieces, found, count, done, deviation,
-                low, high, room, stack,
+                knots, intercepts, slopes, level, settings, desk, count, done, deviation, low, high
             )  # fmt: skip
             worst, low = max(worst, tail), high
-    if count >= len(found.low):
+    if count >= found.low.size:
         return count, np.inf
-    count, tail = join_panels(found, count, settings.width * deviation, settings.tail, room)
+    count, tail = join_panels(found, count, settings.width * deviation, settings.tail, desk.scratch.rows)
     error = (SAFETY + 1) * worst + SAFETY * tail + settings.allowance + inherited
     if late and not final:
         gap = 0.0
         for p in range(count):
-            gap = max(gap, largest(found.values[p], len(found.values[p])) - cheapest)
+            gap = max(gap, largest(found.values[p], ZERO + N) - cheapest)
         error += gap
     return count, error
 
 
 @kernel
-def solve_sets(instance: Instance, level: Level, settings: Settings, sets: IntArray, final: bool, late: bool) -> Any:
-    """Solve some sets of one size, given the level of those with one test more.
+def solve_sets(
+    instance: Instance, level: Level, settings: Settings, edges: Edges, functions: Functions, pieces: Pieces,
+    found: Panels, kept: Panels, scratch: Scratch, scores: FloatArray, sets: IntArray, deviations: FloatArray,
+    steps: FloatArray, final: bool, late: bool,
+) -> Any:  # fmt: skip
+    """Solve some sets of one size, given the level of those with one test more, as long as there is room to keep them.
 
-    Returns the numbers of panels and the errors of the sets, and all their panels.
+    `deviations` (n,) and `steps` (n, m) are theirs. A desk comes in parts: to know a tuple of bundles takes Python
+    longer than to solve a small set. Their panels are `kept`.
+
+    Writes their numbers of panels and errors into the level's arrays, which are of all sizes; returns how many sets
+    were solved, and how many panels they have.
     """
-    m, n, turns = len(instance.peers), len(instance.intercepts), len(instance.turns)
-    most = 512 + 64 * turns
-    edges, functions, pieces, found = new_edges(m), new_functions(n + m), new_pieces(n + m, most), new_panels(most)
-    room, stack, work, intervals = (
-        np.empty((9, N)),
-        np.empty((64, 2)),
-        np.empty(instance.factors.shape),
-        np.empty((turns, 2)),
-    )
-    cuts = np.empty(most)
-    kept = new_panels(16 * len(sets) + most)
-    counts, errors = np.empty(len(sets), dtype=np.int32), np.empty(len(sets))
-    total = ZERO
+    desk, total = Desk(edges, functions, pieces, found, kept, scratch, scores), ZERO
     for r in range(len(sets)):
-        count, errors[r] = solve_set(
-            instance, level, settings, edges, functions, pieces, found, room, stack, work, intervals,
-            cuts, sets[r], final, late,
-        )  # fmt: skip
-        if total + count > len(kept.low):
-            kept = copy_panels(kept, total, new_panels(2 * len(kept.low) + count), ZERO)
-        kept = copy_panels(found, count, kept, total)
-        counts[r] = count
+        count, error = solve_set(instance, level, settings, desk, sets[r], deviations[r], steps[r], final, late)
+        if total + count > kept.low.size:
+            return r, total
+        copy_panels(found, count, kept, total)
+        level.length[sets[r]], level.error[sets[r]] = count, error
         total += count
-    return counts, errors, copy_panels(kept, total, new_panels(total), ZERO)
+    return len(sets), total

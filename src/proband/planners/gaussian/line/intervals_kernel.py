@@ -81,7 +81,7 @@ def cut_interval(
     for k in range(scan + 1):
         right = low + (high - low) * k / scan
         above = stopping_loss(knots, intercepts, slopes, right, deviation, room) > price
-        if k and above != before and count < len(cuts):
+        if k and above != before and count < cuts.size:
             a, b = left, right
             for _ in range(6):
                 middle = 0.5 * (a + b)

@@ -55,10 +55,9 @@ def join_panels(found: Panels, count: int, widest: float, largest: float, room: 
 
 
 @inner
-def copy_panels(source: Panels, count: int, target: Panels, start: int) -> Panels:
-    """Copy the first panels of one store into another, from a place on; returns the latter."""
+def copy_panels(source: Panels, count: int, target: Panels, start: int) -> None:
+    """Copy the first panels of one store into another, from a place on."""
     for p in range(count):
         target.low[start + p], target.high[start + p] = source.low[p], source.high[p]
         target.actions[start + p] = source.actions[p]
         copy_row(source.values[p], target.values[start + p])
-    return target

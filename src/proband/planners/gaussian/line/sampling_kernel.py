@@ -78,20 +78,20 @@ def sample_stopping(
 
 @inner
 def expected_losses(
-    level: Level, child: int, settings: Settings, edges: Edges, test: int, means: FloatArray, room: FloatArray,
-    out: FloatArray,
+    level: Level, child: int, settings: Settings, edges: Edges, test: int, means: FloatArray, count: int,
+    room: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
-    """Write price + E r_C(m + step·ε) of a test for increasing means m, given the set with it, its child."""
-    panels, first, made = level.panels, level.first[child], edges.made
+    """Write price + E r_C(m + step·ε) of a test for some means m, which increase, given the set with it, its child."""
+    first, made = level.first[child], edges.made
     end = first + level.length[child]
     if made[test] == NOT_YET:
-        made[test] = make_clusters(panels, first, end, settings.reach, edges, test, room)
+        made[test] = make_clusters(level, first, end, settings.reach, edges, test, room)
     if made[test] == LOCALLY:
-        for j in range(len(means)):
-            out[j] = locally(panels, first, end, edges.steps[test], settings.window, settings.reach, means[j], room)
+        for j in range(count):
+            out[j] = locally(level, first, end, edges.steps[test], settings.window, settings.reach, means[j], room)
     else:
-        from_clusters(edges, test, settings.window, means, out)
-    for j in range(len(means)):
+        from_clusters(edges, test, settings.window, means, count, out)
+    for j in range(count):
         out[j] += edges.prices[test]
 
 
@@ -135,13 +135,13 @@ def off_at_switches(
     """Return how far the polynomial of a test with a small step is from its loss at the switches of its child."""
     if edges.steps[test] >= SMALL_STEP * (high - low):
         return 0.0
-    largest, lows, actions = 0.0, level.panels.low, level.panels.actions
+    largest, lows, actions = 0.0, level.low, level.actions
     for p in range(level.first[child] + 1, level.first[child] + level.length[child]):
         mean = lows[p]
         if low < mean < high and actions[p] != actions[p - 1]:
             room[7, 0] = mean
-            expected_losses(level, child, settings, edges, test, room[7, :1], room, room[7, 1:2])
-            largest = max(largest, abs(room[7, 1] - at(coefficients, (2 * mean - low - high) / (high - low))))
+            expected_losses(level, child, settings, edges, test, room[7], ZERO + 1, room, room[8])
+            largest = max(largest, abs(room[8, 0] - at(coefficients, (2 * mean - low - high) / (high - low))))
     return largest
 
 
@@ -162,7 +162,7 @@ def is_resolved(
     low: float, high: float, room: FloatArray,
 ) -> bool:  # fmt: skip
     """Whether the polynomials of n functions on a panel are accurate, as far as rounding permits."""
-    m, farthest, steps = len(edges.prices), max(abs(low), abs(high)), edges.steps
+    m, farthest, steps = edges.prices.size, max(abs(low), abs(high)), edges.steps
     tails, codes, values = functions.tails, functions.codes, functions.values
     for f in range(n):
         scale = steps[codes[f]] if codes[f] < m else deviation
@@ -189,10 +189,10 @@ def sample_panel(
     for j in range(N):
         means[j] = 0.5 * (low + high + (high - low) * NODES[j])
     prices, n = edges.prices, len(intercepts)
-    bound = sample_stopping(knots, intercepts, slopes, deviation, means, functions, scores, len(prices))
-    for i in range(len(prices)):
+    bound = sample_stopping(knots, intercepts, slopes, deviation, means, functions, scores, prices.size)
+    for i in range(prices.size):
         if prices[i] < bound:
-            expected_losses(level, done | (1 << i), settings, edges, i, means, room, functions.values[n])
+            expected_losses(level, done | (1 << i), settings, edges, i, means, ZERO + N, room, functions.values[n])
             describe(functions, n, i)
             n += 1
     return keep_relevant(functions, n, room)

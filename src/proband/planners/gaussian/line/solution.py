@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,8 +16,18 @@ from proband.planners.gaussian.line.conditioning_kernel import condition_many
 from proband.planners.gaussian.line.instance import Instance, Units
 from proband.planners.gaussian.line.problem import Line
 from proband.planners.gaussian.line.solution_kernel import loss_after, read
-from proband.planners.gaussian.line.tables import Level, Settings
+from proband.planners.gaussian.line.tables import Level, Scratch, Settings
 from proband.vocabulary import FloatArray, IntArray
+
+
+class _Own(threading.local):
+    """Working arrays of each thread that reads solutions."""
+
+    def __init__(self) -> None:
+        self.scratch = Scratch.room()
+
+
+OWN = _Own()
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +75,7 @@ class LineSolution:
     @property
     def n_panels(self) -> int:
         """Number of panels over all sets."""
-        return sum(len(level.panels.low) for level in self.levels)
+        return sum(len(level.low) for level in self.levels)
 
     @property
     def n_nodes(self) -> int:
@@ -74,8 +85,9 @@ class LineSolution:
     @property
     def nbytes(self) -> int:
         """Bytes that the panels and their index take."""
-        shared = sum(array.nbytes for array in self.levels[0][:3])
-        return shared + sum(array.nbytes for level in self.levels for array in level.panels)
+        one = self.levels[0]
+        panels = (array for level in self.levels for array in level.panels)
+        return sum(array.nbytes for array in (one.first, one.length, one.error, *panels))
 
     @cached_property
     def perfect_information(self) -> PiecewiseLinear:
@@ -87,7 +99,7 @@ class LineSolution:
         """Expected reward minus costs of a new subject: the mean over what is known on arrival."""
         if self.units.arrival == 0:
             return float(self.values([self.line.context], [self.line.mean_z])[0])
-        loss = loss_after(self.levels[0], self.settings, 0, self.units.arrival, 0.0)
+        loss = loss_after(self.levels[0], self.settings, 0, self.units.arrival, 0.0, OWN.scratch)
         best = self.perfect_information.expectation(self.line.mean_z, self.units.sd)
         return float(best[0] - self.units.scale * loss)
 
@@ -130,7 +142,8 @@ class LineSolution:
         for i, test in enumerate(self.line.tests):
             if not done >> i & 1:
                 price = self.instance.prices[1 if done & self.instance.peers[i] else 0, i]
-                loss = loss_after(self.levels[size + 1], self.settings, done | 1 << i, float(steps[i]), float(u[0]))
+                below, step = self.levels[size + 1], float(steps[i])
+                loss = loss_after(below, self.settings, done | 1 << i, step, float(u[0]), OWN.scratch)
                 found[test] = perfect - self.units.scale * (price + loss)
         return found
 
@@ -170,5 +183,5 @@ class LineSolution:
         sizes = np.bitwise_count(sets)
         for size in np.unique(sizes[sizes < len(self.levels)]):
             here = sizes == size
-            losses[here], actions[here] = read(self.levels[int(size)], sets[here], means[here])
+            losses[here], actions[here] = read(self.levels[int(size)], sets[here], means[here], OWN.scratch)
         return losses, actions

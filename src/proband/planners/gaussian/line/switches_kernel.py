@@ -137,7 +137,7 @@ def add_end(ends: FloatArray, winners: IntArray, count: int, x: float, w: int) -
     begin = ends[count - 1] if count else -1.0
     if x - begin <= NARROW:
         return count
-    if count and (winners[count - 1] == w or count == len(ends)):
+    if count and (winners[count - 1] == w or count == ends.size):
         count -= 1
     ends[count], winners[count] = x, w
     return count + 1

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.compiling import inner
+from proband.bundle import Bundle
 from proband.planners.gaussian.line.basis_kernel import CELLS, N
 from proband.vocabulary import FloatArray, IntArray
+
+Arrays = tuple[FloatArray, FloatArray, FloatArray, NDArray[np.int16]]
+"""Of panels: low and high ends, values, actions."""
 
 MOST_CLUSTERS = 256
 """Clusters of nodes that the expectation over one child may use; a child that needs more is integrated locally."""
 
 
-class Panels(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Panels(Bundle):
     """Losses r_O on panels, from left to right.
 
     Attributes
@@ -32,8 +37,23 @@ class Panels(NamedTuple):
     values: FloatArray
     actions: NDArray[np.int16]
 
+    @classmethod
+    def room(cls, most: int) -> Self:
+        """Return room for so many panels."""
+        return cls.zeros(low=most, high=most, values=(most, N), actions=most)
 
-class Level(NamedTuple):
+    def copied(self, count: int) -> Arrays:
+        """Return copies of the arrays, of the first panels."""
+        return (
+            self.low[:count].copy(),
+            self.high[:count].copy(),
+            self.values[:count].copy(),
+            self.actions[:count].copy(),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Level(Bundle):
     """Losses of all sets of one size.
 
     Attributes
@@ -41,13 +61,22 @@ class Level(NamedTuple):
     first, length, error : (2^m,)
         For each set its first panel, the number of its panels, and its estimated error (these three arrays are shared
         by all levels).
-    panels : Panels
+    low, high, values, actions
+        The panels of all its sets, as in :class:`Panels`.
     """
 
     first: IntArray
     length: NDArray[np.int32]
     error: FloatArray
-    panels: Panels
+    low: FloatArray
+    high: FloatArray
+    values: FloatArray
+    actions: NDArray[np.int16]
+
+    @property
+    def panels(self) -> Arrays:
+        """The arrays of the panels."""
+        return self.low, self.high, self.values, self.actions
 
 
 class Settings(NamedTuple):
@@ -73,7 +102,8 @@ class Settings(NamedTuple):
     allowance: float
 
 
-class Edges(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Edges(Bundle):
     """The tests after a set, and what remains of the children for expectations: r_C as weights at points.
 
     Attributes
@@ -96,8 +126,15 @@ class Edges(NamedTuple):
     points: FloatArray
     weights: FloatArray
 
+    @classmethod
+    def room(cls, m: int) -> Self:
+        """Return room for m tests."""
+        covered, placed = (m, MOST_CLUSTERS), (m, MOST_CLUSTERS * N)
+        return cls.zeros(steps=m, prices=m, made=m, low=covered, high=covered, points=placed, weights=placed)
 
-class Functions(NamedTuple):
+
+@dataclass(frozen=True, eq=False)
+class Functions(Bundle):
     """Losses of several actions on one panel, decisions first, then tests.
 
     Attributes
@@ -117,8 +154,14 @@ class Functions(NamedTuple):
     curvatures: FloatArray
     codes: IntArray
 
+    @classmethod
+    def room(cls, f: int) -> Self:
+        """Return room for the losses of f actions."""
+        return cls.zeros(values=(f, N), series=(f, N), grid=(f, CELLS + 1), tails=f, curvatures=f, codes=f)
 
-class Pieces(NamedTuple):
+
+@dataclass(frozen=True, eq=False)
+class Pieces(Bundle):
     """The pieces into which a panel is split: right ends in [−1, 1], winners; `cells` and `scores` are scratch."""
 
     ends: FloatArray
@@ -126,32 +169,34 @@ class Pieces(NamedTuple):
     cells: FloatArray
     scores: FloatArray
 
-
-@inner(inline=True)
-def new_edges(m: int) -> Edges:
-    """Return room for the tests after a set."""
-    return Edges(
-        np.empty(m), np.empty(m), np.empty(m, dtype=np.int64), np.empty((m, MOST_CLUSTERS)),
-        np.empty((m, MOST_CLUSTERS)), np.empty((m, MOST_CLUSTERS * N)), np.empty((m, MOST_CLUSTERS * N)),
-    )  # fmt: skip
+    @classmethod
+    def room(cls, f: int, most: int) -> Self:
+        """Return room for the pieces of a panel on which f actions compete."""
+        return cls.zeros(ends=most, winners=most, cells=(64, 2), scores=f)
 
 
-@inner(inline=True)
-def new_functions(f: int) -> Functions:
-    """Return room for the losses of f actions."""
-    return Functions(
-        np.empty((f, N)), np.empty((f, N)), np.empty((f, CELLS + 1)), np.empty(f), np.empty(f),
-        np.empty(f, dtype=np.int64),
-    )  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class Scratch(Bundle):
+    """Working arrays: rows of 16 numbers for a panel, panels that wait, intervals of a set, and where they are cut."""
+
+    rows: FloatArray
+    stack: FloatArray
+    intervals: FloatArray
+    cuts: FloatArray
+
+    @classmethod
+    def room(cls, turns: int = 0, most: int = 0) -> Self:
+        """Return room for a set; none but for a panel by default."""
+        return cls.zeros(rows=(9, N), stack=(64, 2), intervals=(turns, 2), cuts=most)
 
 
-@inner(inline=True)
-def new_pieces(f: int, most: int) -> Pieces:
-    """Return room for the pieces of a panel on which f actions compete."""
-    return Pieces(np.empty(most), np.empty(most, dtype=np.int64), np.empty((64, 2)), np.empty(f))
+class Desk(NamedTuple):
+    """All that a thread needs to solve sets; `scores` is an array because expectations take one from everybody."""
 
-
-@inner
-def new_panels(most: int) -> Panels:
-    """Return room for panels."""
-    return Panels(np.empty(most), np.empty(most), np.empty((most, N)), np.empty(most, dtype=np.int16))
+    edges: Edges
+    functions: Functions
+    pieces: Pieces
+    found: Panels  # of one set,
+    kept: Panels  # and of those before
+    scratch: Scratch
+    scores: FloatArray
