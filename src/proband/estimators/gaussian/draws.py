@@ -31,7 +31,7 @@ import math
 import numpy as np
 
 from proband.distributions import Gaussian
-from proband.estimators.gaussian.em import GaussianFit, Standardised, conditional
+from proband.estimators.gaussian.em import GaussianFit, Standardised, Steps, conditional
 from proband.vocabulary import FloatArray, IntArray
 
 FEWEST_SWEEPS = 10
@@ -54,18 +54,16 @@ def sweeps_needed(data: Standardised, fit: GaussianFit) -> int:
 
 def missing_information(data: Standardised, fit: GaussianFit) -> float:
     """Return λ, the rate at which EM converges to the estimate, pairs never seen together left aside."""
-    from proband.estimators.gaussian.kernel import em_step
-
-    arrays = (data.known, data.counts, data.moments)
+    step = Steps(data)
     seen = np.ones_like(fit.theta)
     seen[1:, 1:] = data.together > 0
-    _, still = em_step(*arrays, fit.theta)
+    _, still = step(fit.theta)
     apart = seen * (1.0 + np.arange(len(seen)) + np.arange(len(seen))[:, None])
     apart[0, 0] = 0.0
     rate = 0.0
     for _ in range(POWER_STEPS):
         apart *= POWER_LENGTH / np.linalg.norm(apart)
-        _, moved = em_step(*arrays, fit.theta + apart)
+        _, moved = step(fit.theta + apart)
         apart = (moved - still) * seen
         rate = float(np.linalg.norm(apart)) / POWER_LENGTH
         if not rate:
@@ -77,7 +75,8 @@ def posterior_laws(
     rng: np.random.Generator, n: int, data: Standardised, fit: GaussianFit, *, sweeps: int | None = None
 ) -> list[Gaussian]:
     """Draw n laws; `sweeps` of data augmentation each."""
-    from proband.estimators.gaussian.kernel import gibbs
+    from proband.estimators.gaussian.arrays import Augmentation, Sample, Work
+    from proband.estimators.gaussian.draws_kernel import gibbs
 
     k = len(data.tests)
     if not k:
@@ -85,12 +84,12 @@ def posterior_laws(
     each = sweeps_needed(data, fit) if sweeps is None else sweeps
     counts = np.rint(data.counts).astype(np.int64)
     factors, ranks = _factors(data.moments, counts)
-    prior = np.diagonal(fit.theta)[1:].copy()
-    laws = []
+    augmentation = Augmentation(counts, ranks, factors, np.diagonal(fit.theta)[1:].copy())
+    sample, work, laws = Sample(data.known, data.counts, data.moments), Work.room(k), []
     for _ in range(n):
-        start = _scattered(rng, fit.theta, data.together)
-        theta = gibbs(rng, data.known, counts, data.moments, ranks, factors, start, prior, float(k + 1), each)
-        laws.append(data.law(theta))
+        work.theta[:] = _scattered(rng, fit.theta, data.together)
+        gibbs(rng, sample, augmentation, work, float(k + 1), each)
+        laws.append(data.law(work.theta))
     return laws
 
 

@@ -132,22 +132,37 @@ def independent(k: int) -> FloatArray:
     return theta
 
 
+class Steps:
+    """Steps of EM: from θ to the log-likelihood there and the next θ."""
+
+    def __init__(self, data: Standardised) -> None:
+        from proband.estimators.gaussian.arrays import Sample, Work
+
+        self._sample, self._work = Sample(data.known, data.counts, data.moments), Work.room(len(data.tests))
+
+    def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """Make a step."""
+        from proband.estimators.gaussian.kernel import em_step
+
+        self._work.theta[:] = theta
+        value = em_step(self._sample, self._work)
+        return value, self._work.after.copy()
+
+
 def fit_gaussian(data: Standardised, *, tolerance: float = EM_TOLERANCE, limit: int = EM_LIMIT) -> GaussianFit:
     """Maximise the likelihood, from independent tests."""
-    from proband.estimators.gaussian.kernel import em_step
-
-    arrays = (data.known, data.counts, data.moments)
     theta = independent(len(data.tests))
     if not len(data.tests):
         return GaussianFit(theta, np.zeros(1), 0)
-    value, once = em_step(*arrays, theta)
+    step = Steps(data)
+    value, once = step(theta)
     path, steps = [value], 1
     while steps < limit and np.abs(once - theta).max() > tolerance:
-        plain, twice = em_step(*arrays, once)
+        plain, twice = step(once)
         steps += 1
         leap = _extrapolated(theta, once, twice)
         if leap is not None:
-            value, after = em_step(*arrays, leap)
+            value, after = step(leap)
             steps += 1
         if leap is not None and value >= plain:
             theta, once = leap, after
