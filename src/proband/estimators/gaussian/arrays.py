@@ -14,33 +14,42 @@ from proband.vocabulary import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Sample(Bundle):
-    """The statistics of the missing patterns: which of d tests each knows, its rows, and M of these."""
+    """The statistics of the missing patterns of d tests, a law, and working arrays for steps of EM.
 
-    known: NDArray[np.bool_]  # (patterns, d)
-    counts: FloatArray  # (patterns,)
-    moments: FloatArray  # (patterns, d + 1, d + 1)
+    One bundle and not three, because a small step takes no longer than to tell the compiler's code what it is given.
+    """
 
-
-@dataclass(frozen=True, eq=False)
-class Augmentation(Bundle):
-    """What data augmentation needs beside them: F with F Fᵀ = M, how many of its columns are not 0, and the prior."""
-
-    counts: IntArray  # (patterns,)
-    ranks: IntArray  # (patterns,)
-    factors: FloatArray  # (patterns, d + 1, d + 1)
-    prior: FloatArray  # (d,)
-
-
-@dataclass(frozen=True, eq=False)
-class Work(Bundle):
-    """Working arrays for d tests: all but two have d + 1 rows and columns, of which a part may be in use."""
-
-    theta: FloatArray  # the law,
+    known: NDArray[np.bool_]  # which tests each pattern knows, (patterns, d),
+    counts: FloatArray  # how many rows it has, (patterns,),
+    moments: FloatArray  # and M of these, (patterns, d + 1, d + 1)
+    theta: FloatArray  # the law, (d + 1, d + 1),
     after: FloatArray  # and the next one
     g: FloatArray  # the law swept on what a pattern knows,
     swept: NDArray[np.bool_]  # that is on these tests, (d,)
     lifted: FloatArray
     total: FloatArray  # moments of all rows
+
+    @classmethod
+    def of(cls, known: NDArray[np.bool_], counts: FloatArray, moments: FloatArray) -> Self:
+        """Return the statistics with room to work."""
+        d = known.shape[1]
+        square = (d + 1, d + 1)
+        made = cls.zeros(
+            known=known.shape, counts=len(counts), moments=moments.shape, theta=square, after=square, g=square,
+            swept=d, lifted=square, total=square,
+        )  # fmt: skip
+        made.known[:], made.counts[:], made.moments[:] = known, counts, moments
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Augmentation(Bundle):
+    """What data augmentation needs beside them; all matrices but F have room for d + 1 rows and columns."""
+
+    counts: IntArray  # (patterns,)
+    ranks: IntArray  # how many columns of F are not 0, (patterns,)
+    factors: FloatArray  # F with F Fᵀ = M, (patterns, d + 1, d + 1)
+    prior: FloatArray  # (d,)
     missing: IntArray  # places of what a pattern does not know, (d,)
     cross: FloatArray  # what the residuals add to its moments
     noise: FloatArray
@@ -51,10 +60,12 @@ class Work(Bundle):
     outside: FloatArray
 
     @classmethod
-    def room(cls, d: int) -> Self:
-        """Return room for d tests."""
-        square = (d + 1, d + 1)
-        return cls.zeros(
-            theta=square, after=square, g=square, swept=d, lifted=square, total=square, missing=d, cross=square,
-            noise=square, rows=square, residual=square, lower=square, inside=square, outside=square,
+    def of(cls, counts: IntArray, ranks: IntArray, factors: FloatArray, prior: FloatArray) -> Self:
+        """Return these with room to work."""
+        square = (len(prior) + 1, len(prior) + 1)
+        made = cls.zeros(
+            counts=len(counts), ranks=len(ranks), factors=factors.shape, prior=len(prior), missing=len(prior),
+            cross=square, noise=square, rows=square, residual=square, lower=square, inside=square, outside=square,
         )  # fmt: skip
+        made.counts[:], made.ranks[:], made.factors[:], made.prior[:] = counts, ranks, factors, prior
+        return made

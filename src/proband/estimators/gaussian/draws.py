@@ -75,7 +75,7 @@ def posterior_laws(
     rng: np.random.Generator, n: int, data: Standardised, fit: GaussianFit, *, sweeps: int | None = None
 ) -> list[Gaussian]:
     """Draw n laws; `sweeps` of data augmentation each."""
-    from proband.estimators.gaussian.arrays import Augmentation, Sample, Work
+    from proband.estimators.gaussian.arrays import Augmentation, Sample
     from proband.estimators.gaussian.draws_kernel import gibbs
 
     k = len(data.tests)
@@ -84,12 +84,12 @@ def posterior_laws(
     each = sweeps_needed(data, fit) if sweeps is None else sweeps
     counts = np.rint(data.counts).astype(np.int64)
     factors, ranks = _factors(data.moments, counts)
-    augmentation = Augmentation(counts, ranks, factors, np.diagonal(fit.theta)[1:].copy())
-    sample, work, laws = Sample(data.known, data.counts, data.moments), Work.room(k), []
+    work = Augmentation.of(counts, ranks, factors, np.diagonal(fit.theta)[1:])
+    sample, laws = Sample.of(data.known, data.counts, data.moments), []
     for _ in range(n):
-        work.theta[:] = _scattered(rng, fit.theta, data.together)
-        gibbs(rng, sample, augmentation, work, float(k + 1), each)
-        laws.append(data.law(work.theta))
+        sample.theta[:] = _scattered(rng, fit.theta, data.together)
+        gibbs(rng, sample, work, float(k + 1), each)
+        laws.append(data.law(sample.theta))
     return laws
 
 

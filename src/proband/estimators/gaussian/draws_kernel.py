@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from proband.compiling import ZERO, inner, kernel
 from proband.distributions.gaussian import SINGULAR
-from proband.estimators.gaussian.arrays import Augmentation, Sample, Work
+from proband.estimators.gaussian.arrays import Augmentation, Sample
 from proband.estimators.gaussian.kernel import clear, condition, fill, law_of
 from proband.vocabulary import FloatArray, IntArray
 
@@ -91,7 +91,7 @@ def add_scatter(rows: FloatArray, n: int, where: IntArray, size: int, out: Float
 
 @inner
 def scatter_missing(
-    rng: np.random.Generator, known: BoolArray, n: int, rank: int, factor: FloatArray, work: Work
+    rng: np.random.Generator, g: FloatArray, known: BoolArray, n: int, rank: int, factor: FloatArray, work: Augmentation
 ) -> None:
     """Draw what the residuals E of the missing entries add to a pattern's moments.
 
@@ -107,7 +107,7 @@ def scatter_missing(
             size += 1
     for a in range(size):
         for b in range(size):
-            residual[a, b] = work.g[missing[a], missing[b]]
+            residual[a, b] = g[missing[a], missing[b]]
     root(residual, size, lower)
     normal_rows(rng, rank, size, rows)
     times(rows, rank, lower, size, inside)
@@ -157,11 +157,13 @@ def divide(lower: FloatArray, by: FloatArray, size: int, out: FloatArray) -> Non
 
 
 @inner
-def draw_law(rng: np.random.Generator, prior: FloatArray, degrees: float, work: Work) -> None:
+def draw_law(
+    rng: np.random.Generator, total: FloatArray, theta: FloatArray, degrees: float, work: Augmentation
+) -> None:
     """Draw θ given complete moments: Σ ~ inverse Wishart(degrees + n − 1, diag(prior) + S), μ ~ N(x̄, Σ/n)."""
-    theta, scatter, lower, inner, factor = work.theta, work.residual, work.lower, work.inside, work.outside
-    size, n, moved = prior.size, work.total[0, 0], work.rows[0]
-    law_of(work.total, theta)
+    scatter, lower, inner, factor = work.residual, work.lower, work.inside, work.outside
+    size, n, prior, moved = work.prior.size, total[0, 0], work.prior, work.rows[0]
+    law_of(total, theta)
     for i in range(size):
         for j in range(size):
             scatter[i, j] = theta[i + 1, j + 1] * n
@@ -182,21 +184,19 @@ def draw_law(rng: np.random.Generator, prior: FloatArray, degrees: float, work: 
 
 
 @kernel
-def gibbs(
-    rng: np.random.Generator, sample: Sample, augmentation: Augmentation, work: Work, degrees: float, sweeps: int
-) -> None:
+def gibbs(rng: np.random.Generator, sample: Sample, work: Augmentation, degrees: float, sweeps: int) -> None:
     """Let `theta` make sweeps: draw the missing entries given the law, and the law given all entries."""
-    counts, g, swept, total = augmentation.counts, work.g, work.swept, work.total
+    counts, theta, g, swept, total = work.counts, sample.theta, sample.g, sample.swept, sample.total
     for _ in range(sweeps):
         clear(total)  # becomes the moments of all rows with their missing entries drawn given θ
         for p in range(counts.size):
             known = sample.known[p]
-            condition(work.theta, known, g, swept)
-            fill(g, known, swept, sample.moments[p], work.lifted, total)
+            condition(theta, known, g, swept)
+            fill(g, known, swept, sample.moments[p], sample.lifted, total)
             complete = True
             for j in range(known.size):
                 complete = complete and known[j]
             if not complete:
-                scatter_missing(rng, known, counts[p], augmentation.ranks[p], augmentation.factors[p], work)
+                scatter_missing(rng, g, known, counts[p], work.ranks[p], work.factors[p], work)
                 fill_errors(g, known, swept, work.cross, work.noise, total)
-        draw_law(rng, augmentation.prior, degrees, work)
+        draw_law(rng, total, theta, degrees, work)

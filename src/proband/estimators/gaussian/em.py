@@ -136,17 +136,16 @@ class Steps:
     """Steps of EM: from θ to the log-likelihood there and the next θ."""
 
     def __init__(self, data: Standardised) -> None:
-        from proband.estimators.gaussian.arrays import Sample, Work
+        from proband.estimators.gaussian.arrays import Sample
+        from proband.estimators.gaussian.kernel import em_step
 
-        self._sample, self._work = Sample(data.known, data.counts, data.moments), Work.room(len(data.tests))
+        self._sample, self._step = Sample.of(data.known, data.counts, data.moments), em_step
 
     def __call__(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """Make a step."""
-        from proband.estimators.gaussian.kernel import em_step
-
-        self._work.theta[:] = theta
-        value = em_step(self._sample, self._work)
-        return value, self._work.after.copy()
+        self._sample.theta[:] = theta
+        value = self._step(self._sample)
+        return value, self._sample.after.copy()
 
 
 def fit_gaussian(data: Standardised, *, tolerance: float = EM_TOLERANCE, limit: int = EM_LIMIT) -> GaussianFit:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from proband.compiling import inner, kernel
 from proband.distributions.gaussian import SINGULAR
-from proband.estimators.gaussian.arrays import Sample, Work
+from proband.estimators.gaussian.arrays import Sample
 from proband.vocabulary import FloatArray
 
 BoolArray = NDArray[np.bool_]
@@ -118,10 +118,10 @@ def clear(matrix: FloatArray) -> None:
 
 
 @kernel
-def em_step(sample: Sample, work: Work) -> float:
+def em_step(sample: Sample) -> float:
     """Return the log-likelihood at `theta`; the θ of one step comes `after`: that of the expected moments."""
     known, counts, moments = sample.known, sample.counts, sample.moments
-    theta, g, swept, total = work.theta, work.g, work.swept, work.total
+    theta, g, swept, total = sample.theta, sample.g, sample.swept, sample.total
     size = theta.shape[0]
     clear(total)
     value = 0.0
@@ -131,12 +131,12 @@ def em_step(sample: Sample, work: Work) -> float:
         for j in range(size - 1):
             terms += swept[j]
         value -= 0.5 * (counts[p] * (terms * LOG_CIRCLE + logdet) + misfit(theta, g, swept, moments[p]))
-        fill(g, known[p], swept, moments[p], work.lifted, total)
+        fill(g, known[p], swept, moments[p], sample.lifted, total)
         for i in range(1, size):
             for j in range(1, size):
                 if not known[p, i - 1] and not known[p, j - 1]:
                     total[i, j] += counts[p] * g[i, j]
-    law_of(total, work.after)
+    law_of(total, sample.after)
     return value
 
 
