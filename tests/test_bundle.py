@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +50,41 @@ def write(x):
     x.words[1] |= np.uint64(8)
     x.flags[1] = True
     x.short[1] = x.short[0] - 1
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_copy_has_addresses_of_its_own(copied):
+    first = things()
+    second = copied(first)
+    assert read(second) == read(first)
+    if second.cube is not first.cube:
+        write(second)
+        assert read(first) == read(things())
+
+
+@dataclass(frozen=True, eq=False)
+class Room(Bundle):
+    short: NDArray[np.int16]
+    table: NDArray[np.float64]
+    flags: NDArray[np.bool_]
+
+
+@numba.njit
+def fill(x):
+    for i in range(x.short.size):
+        x.short[i], x.flags[i] = -1, True
+        for j in range(x.table.shape[1]):
+            x.table[i, j] = i - j
+
+
+def test_arrays_of_zeros_lie_side_by_side_and_not_in_each_other():
+    room = Room.zeros(flags=3, short=3, table=(3, 2))
+    assert not any(array.any() for array in (room.short, room.table, room.flags))
+    fill(room)
+    assert room.short.tolist() == [-1, -1, -1]
+    assert room.table.tolist() == [[0, -1], [1, 0], [2, 1]]
+    assert room.flags.tolist() == [True, True, True]
+    assert Room.zeros(flags=0, short=0, table=(0, 2)).table.shape == (0, 2)
 
 
 def test_fields_and_elements_are_those_of_python():

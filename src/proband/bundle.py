@@ -75,7 +75,7 @@ class Bundle:
 
     _header: NDArray[np.int64]
     _address: int
-    _kind: BundleType
+    _numba_type_: BundleType  # under this name numba looks for it first, which saves a microsecond a call
 
     def __post_init__(self) -> None:
         slots: list[int] = []
@@ -84,7 +84,8 @@ class Bundle:
 
     def _complete(self, slots: list[int], kinds: list[Any]) -> None:
         header = np.array(slots, dtype=np.int64)
-        self.__dict__.update(_header=header, _address=header.ctypes.data, _kind=cast(Any, _kind)(type(self), *kinds))
+        kind = cast(Any, _kind)(type(self), *kinds)
+        self.__dict__.update(_header=header, _address=header.ctypes.data, _numba_type_=kind)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are made anew: what is at an address here is nothing elsewhere."""
@@ -171,7 +172,6 @@ def _unbox(kind: Any, value: Any, c: Any) -> Any:
     return extending.NativeValue(c.builder.inttoptr(address, WORD.as_pointer()), is_error=c.pyapi.c_api_error())
 
 
-extending.typeof_impl.register(Bundle)(lambda bundle, _: bundle._kind)
 extending.register_model(BundleType)(_BundleModel)
 extending.register_model(ViewType)(_ViewModel)
 extending.unbox(BundleType)(_unbox)
