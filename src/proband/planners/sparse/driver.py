@@ -1,7 +1,8 @@
 """The search as an object: memo, stacks and roots, advanced slice by slice from Python.
 
 Between slices Python handles signals, reports progress and applies the limits. Everything a slice needs is kept in
-arrays, so a search can be left and taken up at any time.
+arrays, so a search can be left and taken up at any time. What it does next depends on the work done, never on the time
+that this took: the same search on a slower machine is the same search, if it may do as much work.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from proband.planners.sparse.arrays import Arrays
 from proband.planners.sparse.incumbent_kernel import beam_slice, list_children
 from proband.planners.sparse.instance import UNLIMITED, Compiled, compile_instance, pack
-from proband.planners.sparse.memo import EXPANSIONS, NODES, Memo, lengthened, memo_bytes, new_memo
+from proband.planners.sparse.limits import Limits
+from proband.planners.sparse.memo import EXPANSIONS, NODES, WORK, Memo, lengthened, memo_bytes, new_memo
 from proband.planners.sparse.memo_kernel import add_root, rehash
 from proband.planners.sparse.scratch import DONE, FULL, new_beam, new_scratch, new_stack, start_beam
 from proband.planners.sparse.search_kernel import refresh_stack, search_slice
@@ -26,18 +28,25 @@ EVERY = 1 << 20
 BEAMS: tuple[tuple[int, ...], ...] = ((1,), (3, 3, 2))
 POLISHES: tuple[tuple[int, ...], ...] = ((EVERY,), (EVERY, 2), (EVERY, 4, 2), (EVERY, 8, 4, 2), (EVERY, 12, 6, 3, 2))
 
+STRIDE = 2_000_000
+"""Units of work between two looks at the clock."""
+
+ROUND = 20_000_000
+"""Units of search, at least, between two rounds of improvement."""
+
 
 class Search:
-    """One search over the start sets of checked arrays, with a memo of so many bytes at most."""
+    """One search over the start sets of checked arrays, within limits; the clock starts now."""
 
-    def __init__(self, arrays: Arrays, memory_limit: float):
+    def __init__(self, arrays: Arrays, limits: Limits):
+        self.limits, self.began = limits, time.perf_counter()
         self.compiled = compile_instance(arrays)
         self.instance, self.budget = self.compiled.instance, self.compiled.budget
         most, tests = arrays.max_tests, arrays.cost.size
         self.depth = UNLIMITED if most is None or most >= tests else most
-        self.memory_limit = memory_limit
         self.out_of_memory = False
-        self.deadline = float("inf")
+        self.last_work = _whole(limits.work)
+        self.most_states = _whole(limits.states)
         columns = self.instance.cells.shape[1]
         self.room = (columns + 1, tests, columns)
         self.scratch = new_scratch(self.instance)
@@ -45,9 +54,9 @@ class Search:
         self.memo = grown(empty, (columns + 1 + arrays.starts, tests, columns))
         self.beam = new_beam(self.instance)
         self.stack = new_stack(self.instance)
-        self.burst = 64
         self.stage = 0
-        self.seconds_improving = 0.0
+        self.work_improving = 0
+        self.improve_at = 0
         self.bits = [_root_bits(self.compiled, k) for k in range(arrays.starts)]
         self.roots = np.array([self._add_root(bits) for bits in self.bits], dtype=np.int64)
 
@@ -75,39 +84,62 @@ class Search:
         """States in the memo."""
         return int(self.memo.size[NODES])
 
-    def advance(self, slack: float, seconds: float) -> bool:
-        """Run one slice of about `seconds`; False when the search is complete."""
-        if self.stack.height[0] == 0 and not self._open_root():
+    @property
+    def work(self) -> int:
+        """Units of work done."""
+        return int(self.memo.size[WORK])
+
+    @property
+    def seconds(self) -> float:
+        """Since the search began."""
+        return time.perf_counter() - self.began
+
+    def advance(self) -> bool:
+        """Run one slice and, when it is due, a round of improvement; False when the search is complete."""
+        end = min(self.work + _whole(self.limits.slice_work), max(self.improve_at, self.work + 1), self.last_work)
+        while self.stack.height[0] > 0 or self._open_root():
+            if self.work >= end or self.stopped_by() is not None:
+                break
+            until = min(end, self.work + STRIDE)
+            states, slack = self.most_states, self.limits.slack
+            if search_slice(self.instance, self.memo, self.scratch, self.stack, until, states, slack) == FULL:
+                self._grow()
+        else:
             return False
-        began = time.perf_counter()
-        code = search_slice(self.instance, self.memo, self.scratch, self.stack, self.burst, slack)
-        if code == FULL:
-            self._grow()
-        elif code != DONE:
-            factor = seconds / max(time.perf_counter() - began, 1e-6)
-            self.burst = max(16, int(self.burst * min(2.0, max(0.5, factor))))
+        self.settle()
+        if self.work >= self.improve_at:
+            self.improve()
         return True
 
     def improve(self) -> None:
         """Look for a better incumbent: a beam from the roots, later from every state of the incumbent."""
-        began = time.perf_counter()
+        began = self.work
         stage, self.stage = self.stage, self.stage + 1
         for root in self.roots:
             if stage < len(BEAMS):
                 self._run_beam(int(root), BEAMS[stage])
             else:
                 widths = POLISHES[min(stage - len(BEAMS), len(POLISHES) - 1)]
-                while not self.late() and self._polish(int(root), widths):
+                while self.stopped_by() is None and self._polish(int(root), widths):
                     pass
-        self.seconds_improving += time.perf_counter() - began
+        self.work_improving += self.work - began
+        share = self.limits.improving
+        due = _whole(self.work_improving / share if share > 0 else float("inf"))
+        self.improve_at = max(due, self.work + ROUND)
 
     def settle(self) -> None:
         """Carry what open states know down to the roots."""
         refresh_stack(self.instance, self.memo, self.stack)
 
-    def late(self) -> bool:
-        """Whether the deadline passed or memory ran out."""
-        return self.out_of_memory or time.perf_counter() > self.deadline
+    def stopped_by(self) -> str | None:
+        """The limit that was reached, if one was."""
+        if self.out_of_memory:
+            return "memory"
+        if self.work >= self.last_work:
+            return "work"
+        if self.states > self.most_states:
+            return "nodes"
+        return "time" if self.seconds > self.limits.seconds else None
 
     def _open_root(self) -> bool:
         """Put the root with the widest gap on the stack; False when all are solved."""
@@ -122,15 +154,16 @@ class Search:
         return True
 
     def _grow(self) -> None:
-        if 2 * memo_bytes(self.memo) > self.memory_limit:
+        if 2 * memo_bytes(self.memo) > self.limits.memory:
             self.out_of_memory = True
         else:
             self.memo = grown(self.memo, self.room)
 
     def _run_beam(self, node: int, widths: Sequence[int]) -> None:
         start_beam(self.beam, node, widths)
-        while not self.late():
-            code = beam_slice(self.instance, self.memo, self.scratch, self.beam, 1 << 12)
+        while self.stopped_by() is None:
+            until = min(self.last_work, self.work + STRIDE)
+            code = beam_slice(self.instance, self.memo, self.scratch, self.beam, until)
             if code == DONE:
                 return
             if code == FULL:
@@ -172,6 +205,11 @@ class Search:
                 for child in children:
                     total += float(memo.upper[child]) if child >= 0 else 0.0
                 memo.upper[node] = min(float(memo.upper[node]), total)
+
+
+def _whole(number: float) -> int:
+    """A limit as an integer for compiled code."""
+    return int(min(number, 2.0**62))
 
 
 def grown(memo: Memo, room: tuple[int, int, int]) -> Memo:

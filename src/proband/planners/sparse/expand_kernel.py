@@ -14,6 +14,7 @@ from proband.planners.sparse.memo_kernel import child_state, find, limits_key, s
 from proband.planners.sparse.pairs_kernel import pair_bounds
 from proband.planners.sparse.scratch import Scratch
 from proband.planners.sparse.slabs_kernel import compact
+from proband.planners.sparse.work_kernel import charge, pairs_work, survey_work
 
 
 @inner
@@ -131,6 +132,7 @@ def expand(instance: Instance, memo: Memo, scratch: Scratch, node: int, limit: f
     depth = memo.depth[node]
     stand_at(memo, scratch, node)
     chosen = survey(instance, scratch, memo.mask[node], memo.budget[node]) if depth > 0 else 0
+    charge(memo, survey_work(instance, scratch))
     if chosen == 0:
         memo.expanded[node] = True
         memo.lower[node] = memo.upper[node]
@@ -147,6 +149,7 @@ def expand(instance: Instance, memo: Memo, scratch: Scratch, node: int, limit: f
         if known >= min(limit, memo.upper[node]) - instance.tolerance:
             return
     memo.size[EXPANSIONS] += 1
+    charge(memo, pairs_work(instance, scratch, chosen))
     pair_bounds(instance, scratch, chosen, memo.mask[node], depth, memo.budget[node])
     _merge_children(memo, scratch)
     told, free = _price_moves(instance, memo, scratch, node, chosen)

@@ -15,6 +15,7 @@ from proband.compiling import inner, kernel, popcount
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.memo import NODES, STOP, Memo
 from proband.planners.sparse.scratch import Scratch
+from proband.planners.sparse.work_kernel import charge
 
 
 @inner
@@ -205,6 +206,7 @@ def _add_node(
     """Store the state with rows bits & cell (room is the caller's business); returns its node."""
     node = memo.size[NODES]
     memo.size[NODES] += 1
+    charge(memo, 100 + 10 * bits.size + (0 if instance.packed else instance.bits))
     for w in range(bits.size):
         memo.bits[node, w] = bits[w] & cell[w]
     memo.key[node] = key

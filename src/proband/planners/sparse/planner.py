@@ -10,7 +10,8 @@ from proband.distributions import Discrete
 from proband.planners.discrete_plan import Place, TreePlan, grow
 from proband.planners.memory import available_memory
 from proband.planners.options import Options, serves
-from proband.planners.sparse.solve import Limits, SupportPlan, solve_support
+from proband.planners.sparse.limits import Limits
+from proband.planners.sparse.solve import SupportPlan, solve_support
 from proband.policies import Decider
 from proband.problem import Problem
 from proband.vocabulary import IntArray, Kind, Pooling

@@ -18,9 +18,10 @@ import numpy as np
 from proband.compiling import inner, kernel
 from proband.planners.sparse.expand_kernel import expand, told_for_free
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
-from proband.planners.sparse.memo import CHILDREN, EXPANSIONS, MOVES, NODES, UNKNOWN, Memo
+from proband.planners.sparse.memo import CHILDREN, MOVES, NODES, UNKNOWN, WORK, Memo
 from proband.planners.sparse.memo_kernel import find, key_of, make_child
 from proband.planners.sparse.scratch import DONE, FULL, PAUSED, Scratch, Stack
+from proband.planners.sparse.work_kernel import MOVE, STEP, charge
 
 
 @inner
@@ -165,14 +166,16 @@ def _is_full(instance: Instance, memo: Memo) -> Any:
 
 
 @kernel
-def search_slice(instance: Instance, memo: Memo, scratch: Scratch, stack: Stack, expansions: int, slack: float) -> Any:
-    """Run until the stack is empty (DONE), `expansions` more nodes were expanded (PAUSED) or room is short (FULL)."""
-    last = memo.size[EXPANSIONS] + expansions
-    steps = 40 * expansions  # visits that expand nothing are cheap, but there may be many
+def search_slice(
+    instance: Instance, memo: Memo, scratch: Scratch, stack: Stack, until: int, states: int, slack: float
+) -> Any:
+    """Run until the stack is empty (DONE), room is short (FULL), or so much work is done or so many states are held.
+
+    Where a slice ends (PAUSED) is of no consequence: the next one goes on as if there had been none.
+    """
     while stack.height[0] > 0:
         node, limit = stack.node[stack.height[0] - 1], stack.limit[stack.height[0] - 1]
-        steps -= 1
-        if memo.size[EXPANSIONS] >= last or steps < 0:
+        if memo.size[WORK] >= until or memo.size[NODES] > states:
             return PAUSED
         if _is_full(instance, memo):
             return FULL
@@ -180,6 +183,7 @@ def search_slice(instance: Instance, memo: Memo, scratch: Scratch, stack: Stack,
             stack.height[0] -= 1
             continue
         if memo.expanded[node]:
+            charge(memo, STEP + MOVE * memo.move_count[node])
             node, limit = _descend(instance, memo, stack, slack)
             if node < 0:
                 continue

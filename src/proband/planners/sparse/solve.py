@@ -8,7 +8,6 @@ or at a limit.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,37 +18,10 @@ from numpy.typing import ArrayLike
 from proband.planners.progress import Progress, Report
 from proband.planners.sparse.arrays import check_arrays
 from proband.planners.sparse.driver import Search, grown
+from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.memo import memo_bytes
 from proband.planners.sparse.policy import IncumbentTree
 from proband.vocabulary import IntArray
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """When to stop short of a proof, and how the time is spent.
-
-    Parameters
-    ----------
-    seconds : float
-        Wall-clock limit.
-    memory : float
-        Bytes the memo may take.
-    states : float
-        States the memo may hold.
-    slice_seconds : float
-        Time between two returns to Python.
-    slack : float
-        Share of a state's gap by which a visit may overshoot the second best test.
-    improving : float
-        Share of the time given to better incumbents.
-    """
-
-    seconds: float = float("inf")
-    memory: float = 4e9
-    states: float = float("inf")
-    slice_seconds: float = 0.05
-    slack: float = 0.05
-    improving: float = 0.15
 
 
 @dataclass(frozen=True)
@@ -63,7 +35,7 @@ class SupportPlan:
     bound : float
         Upper bound on the value of any policy (rounding included).
     status : str
-        "optimal", or what ended the search: "time", "memory", "nodes", "interrupted".
+        "optimal", or what ended the search: "time", "work", "memory", "nodes", "interrupted".
     roots : ndarray (start sets,)
         First node of each start set.
     node_test : ndarray (nodes,)
@@ -72,8 +44,8 @@ class SupportPlan:
         Column of `stakes` to decide for when stopping at the node; for kind "max" the row.
     children : ndarray (nodes, outcomes)
         Node that follows each outcome, -1 where no row has it.
-    expansions, states, memory, seconds
-        Work done: sets of rows expanded, states held, bytes of memo, wall-clock time.
+    expansions, states, memory, seconds, work
+        What it took: sets of rows expanded, states held, bytes of memo, wall-clock time, units of work (`Limits`).
     """
 
     value: float
@@ -87,6 +59,7 @@ class SupportPlan:
     states: int
     memory: int
     seconds: float
+    work: int
 
     @property
     def gap(self) -> float:
@@ -151,56 +124,51 @@ def solve_support(
     """
     arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts)
     _compile_kernels()
-    began, limits = time.perf_counter(), limits or Limits()
-    search = Search(arrays, limits.memory)
-    status = _run(search, began, limits, progress)
-    return _report(search, IncumbentTree(search, arrays), status, began)
+    search = Search(arrays, limits or Limits())
+    status = _run(search, progress)
+    return _report(search, IncumbentTree(search, arrays), status)
 
 
 @cache
 def _compile_kernels() -> None:
     """Compile (or load) every kernel on a tiny instance, so that limits do not count it."""
     arrays = check_arrays(np.eye(3), np.ones(3), np.eye(3), np.full(3, 0.1), "sum", None, None, 2, None, None)
-    search = Search(arrays, 1e9)
+    search = Search(arrays, Limits(slice_work=1, improving=0.0))
     for _ in range(3):
         search.improve()
-    while search.advance(0.1, 0.05):
+    while search.advance():
         search.memo = grown(search.memo, (search.memo.key.size, 1, 1))
     search.settle()
     IncumbentTree(search, arrays)
 
 
-def _run(search: Search, began: float, limits: Limits, progress: Report | None) -> str:
-    """Alternate slices of search and of improvement until solved or stopped; returns the status."""
-    search.deadline = began + limits.seconds
+def _run(search: Search, progress: Report | None) -> str:
+    """Search until solved or stopped; returns the status."""
     status = "optimal"
     try:
         search.improve()
-        while status == "optimal" and search.advance(limits.slack, limits.slice_seconds):
-            seconds = time.perf_counter() - began
-            if search.seconds_improving < limits.improving * seconds:
-                search.improve()
-            if search.out_of_memory:
-                status = "memory"
-            elif search.late():
-                status = "time"
-            elif search.states > limits.states:
-                status = "nodes"
-            elif progress is not None:
-                search.settle()
-                status = "interrupted" if progress(_progress(search, seconds)) is False else status
+        while status == "optimal" and search.advance():
+            status = search.stopped_by() or status
+            if status == "optimal" and progress is not None and progress(_progress(search)) is False:
+                status = "interrupted"
     except KeyboardInterrupt:
         status = "interrupted"
     search.settle()
     return status
 
 
-def _progress(search: Search, seconds: float) -> Progress:
-    done, details = search.states, {"expansions": search.expansions}
-    return Progress(seconds=seconds, value=search.value, bound=search.bound, what="states", done=done, details=details)
+def _progress(search: Search) -> Progress:
+    return Progress(
+        seconds=search.seconds,
+        value=search.value,
+        bound=search.bound,
+        what="states",
+        done=search.states,
+        details={"expansions": search.expansions},
+    )
 
 
-def _report(search: Search, tree: IncumbentTree, status: str, began: float) -> SupportPlan:
+def _report(search: Search, tree: IncumbentTree, status: str) -> SupportPlan:
     rounding = 4 * search.instance.tolerance * (search.compiled.merged.weight.size + 1)
     policy = {"roots": tree.roots, "node_test": tree.test, "node_column": tree.column, "children": tree.children}
     return SupportPlan(
@@ -211,5 +179,6 @@ def _report(search: Search, tree: IncumbentTree, status: str, began: float) -> S
         expansions=search.expansions,
         states=search.states,
         memory=memo_bytes(search.memo),
-        seconds=time.perf_counter() - began,
+        seconds=search.seconds,
+        work=search.work,
     )
