@@ -21,9 +21,20 @@ def instance(C, y, cost):
 
 
 def reference_value(
-    codes, weight, stakes, cost, *, kind="sum", group_cost=None, group=None, max_tests=None, budget=None, starts=None
+    codes,
+    weight,
+    stakes,
+    cost,
+    *,
+    kind="sum",
+    group_cost=None,
+    group=None,
+    max_tests=None,
+    budget=None,
+    starts=None,
+    penalty=0.0,
 ):
-    """Optimal value by trying every test at every state (rows, tests done)."""
+    """Optimal value, less the penalty of nodes, by trying every test at every state (rows, tests done)."""
     n, m = codes.shape
     group_cost = cost if group_cost is None else group_cost
     group = np.full(m, -1) if group is None else group
@@ -50,7 +61,7 @@ def reference_value(
                 after = done | {j}
                 paid = spent + price if budget is not None else 0.0
                 total_after = sum(value(tuple(p), after, paid) for p in parts.values())
-                best = max(best, total_after - price * float(weight[index].sum()))
+                best = max(best, total_after - price * float(weight[index].sum()) - penalty)
         memo[key] = best
         return best
 
@@ -71,13 +82,15 @@ def policy_value(
     max_tests=None,
     budget=None,
     starts=None,
+    penalty=0.0,
 ):
-    """Run a plan on every row on its own, checking each rule on the way."""
+    """Run a plan on every row on its own, checking each rule on the way; the value, less the penalty of nodes."""
     n, m = codes.shape
     group_cost = cost if group_cost is None else group_cost
     group = np.full(m, -1) if group is None else group
     sets = [range(n)] if starts is None else starts
-    total = 0.0
+    assert plan.nodes.sum() == (plan.node_test >= 0).sum()
+    total = -penalty * int((plan.node_test >= 0).sum())
     for root, rows in zip(plan.roots, sets, strict=True):
         for r in rows:
             node, done, spent = int(root), [], 0.0

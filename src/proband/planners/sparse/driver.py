@@ -21,6 +21,7 @@ from proband.planners.sparse.memo import EXPANSIONS, NODES, WORK, Memo, lengthen
 from proband.planners.sparse.memo_kernel import add_root, rehash
 from proband.planners.sparse.scratch import DONE, FULL, new_beam, new_scratch, new_stack, start_beam
 from proband.planners.sparse.search_kernel import refresh_stack, search_slice
+from proband.vocabulary import FloatArray
 
 EVERY = 1 << 20
 """More tests than any beam is wide."""
@@ -66,12 +67,18 @@ class Search:
 
     @property
     def bound(self) -> float:
-        """Upper bound on the value of any policy, rounding aside."""
+        """Upper bound on the value of any policy, less its penalties, rounding aside."""
         return float(self.compiled.merged.ceiling.sum()) - float(self.memo.lower[self.roots].sum())
 
     @property
+    def bounds(self) -> FloatArray:
+        """The same for each start set."""
+        start, merged = self.compiled.merged.codes[:, -1], self.compiled.merged
+        return np.bincount(start, weights=merged.ceiling, minlength=self.roots.size) - self.memo.lower[self.roots]
+
+    @property
     def value(self) -> float:
-        """Value of the incumbent."""
+        """Value of the incumbent, less its penalties."""
         return float(self.compiled.merged.ceiling.sum()) - float(self.memo.upper[self.roots].sum())
 
     @property
@@ -202,6 +209,7 @@ class Search:
             children = self._children(node)
             if children and -1 not in children:
                 total = instance.price_of(int(memo.best[node]), int(memo.mask[node])) * float(memo.mass[node])
+                total += instance.penalty
                 for child in children:
                     total += float(memo.upper[child]) if child >= 0 else 0.0
                 memo.upper[node] = min(float(memo.upper[node]), total)

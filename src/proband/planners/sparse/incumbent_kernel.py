@@ -84,14 +84,14 @@ def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, le
     for a in range(chosen):
         test = scratch.active[a]
         price = price_of(instance, test, mask)
-        if price * memo.mass[node] >= memo.upper[node]:
+        if price * memo.mass[node] + instance.penalty >= memo.upper[node]:
             continue
         if budget < UNLIMITED and units_of(instance, test, mask) > budget:
             continue
         gain = before
         for b in range(instance.outcomes[test]):
             gain -= _impurity(instance, scratch.margin, instance.level_offset[b] + test)
-        _insert(beam, level, test, gain / (price + 1e-9))  # free tests first
+        _insert(beam, level, test, gain / (price + instance.penalty / memo.mass[node] + 1e-9))  # free tests first
 
 
 @inner(inline=True)
@@ -111,7 +111,7 @@ def _try_test(instance: Instance, memo: Memo, beam: Beam, level: int) -> Any:
     """Go on with the test under trial: its next child, or -1 once it is done (or too dear) and the next one is due."""
     node, test = beam.node[level], beam.tests[level, beam.position[level]]
     if beam.outcome[level] < 0:
-        beam.total[level] = price_of(instance, test, memo.mask[node]) * memo.mass[node]
+        beam.total[level] = price_of(instance, test, memo.mask[node]) * memo.mass[node] + instance.penalty
     child = np.int64(-1)
     if beam.total[level] < memo.upper[node]:
         child = _next_child(instance, memo, beam, level, test)
@@ -145,7 +145,8 @@ def beam_slice(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, unt
         if child < 0:
             continue
         # Nothing is gained below a state that a beam as wide went through, or that no test can pay for, or is solved.
-        done = memo.beam[child] >= beam.width[level + 1] or memo.stop[child] <= instance.least * memo.mass[child]
+        least = instance.least * memo.mass[child] + instance.penalty
+        done = memo.beam[child] >= beam.width[level + 1] or memo.stop[child] <= least
         if done or memo.lower[child] >= memo.upper[child] - instance.tolerance:
             beam.total[level] += memo.upper[child]
             continue

@@ -42,7 +42,7 @@ class Memo(Bundle):
     move_start: IntArray
     move_count: NDArray[np.int32]
     move_test: NDArray[np.int32]
-    move_price: FloatArray  # price times mass
+    move_price: FloatArray  # price times mass, and the penalty of the node
     move_child: IntArray  # the first child
     move_children: NDArray[np.int32]  # how many
     child_node: NDArray[np.int32]  # -1: not linked yet

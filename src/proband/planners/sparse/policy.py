@@ -26,9 +26,12 @@ class IncumbentTree:
         self.column: list[int] = []
         self.children: list[list[int]] = []
         self.value = 0.0
+        self.values = np.zeros(arrays.starts)
+        self.nodes = np.zeros(arrays.starts, dtype=np.int64)
         starts = [np.flatnonzero(arrays.context == k) for k in range(arrays.starts)]
         self.roots = [
-            self._grow(bits, search.depth, search.budget, rows) for bits, rows in zip(search.bits, starts, strict=True)
+            self._grow(k, bits, search.depth, search.budget, rows)
+            for k, (bits, rows) in enumerate(zip(search.bits, starts, strict=True))
         ]
 
     def _stop_column(self, rows: IntArray) -> tuple[int, float]:
@@ -53,7 +56,7 @@ class IncumbentTree:
         """The best test if a decision must follow it, or STOP; and its loss."""
         instance, scratch = self.compiled.instance, self.scratch
         active = scratch.active[: survey(instance, scratch, mask, budget)]
-        loss = scratch.price[: active.size] * scratch.total[0, 0]
+        loss = scratch.price[: active.size] * scratch.total[0, 0] + instance.penalty
         for b, offset in enumerate(instance.level_offset[:-1]):
             on = np.flatnonzero(instance.outcomes[active] > b)
             columns = offset + active[on]
@@ -62,7 +65,11 @@ class IncumbentTree:
         place = int(np.argmin(loss)) if active.size else -1
         return (int(active[place]), float(loss[place])) if place >= 0 and loss[place] < stop else (STOP, stop)
 
-    def _grow(self, bits: NDArray[np.uint64], depth: int, budget: int, rows: IntArray) -> int:
+    def _earn(self, start: int, amount: float) -> None:
+        self.value += amount
+        self.values[start] += amount
+
+    def _grow(self, start: int, bits: NDArray[np.uint64], depth: int, budget: int, rows: IntArray) -> int:
         instance = self.compiled.instance
         root = len(self.test)
         pending = [(bits, np.uint64(0), depth, budget, rows, -1, 0)]
@@ -78,9 +85,10 @@ class IncumbentTree:
             self.children.append([-1] * instance.level_size.size)
             self.test.append(-1 if test == STOP else int(self.compiled.order[test]))
             if test == STOP:
-                self.value += value
+                self._earn(start, value)
                 continue
-            self.value -= instance.price_of(test, int(mask)) * float(self.arrays.weight[rows].sum())
+            self._earn(start, -instance.price_of(test, int(mask)) * float(self.arrays.weight[rows].sum()))
+            self.nodes[start] += 1
             codes = self.arrays.codes[rows, self.compiled.order[test]]
             for b in np.unique(codes)[::-1]:
                 state = follow(instance, self.scratch, b, test, mask, depth, budget)

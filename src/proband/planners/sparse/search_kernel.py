@@ -6,7 +6,8 @@ bound. It always works on the test with the least lower bound :math:`L_i`, and h
 but never more than half the child's gap: its sibling may be easier to raise.
 Every state keeps its surviving tests, so a later visit goes on where the last one stopped, and every bound in the
 memo is valid at any time. Where nothing limits the number of tests, *superadditivity*
-:math:`J(S) \ge \sum_b J(S_{ib})` (being told the outcome of i for free can only help) adds to the bounds.
+:math:`J(S) \ge \sum_b J(S_{ib})` (being told the outcome of i for free can only help) adds to the bounds; with a
+penalty of nodes it is :math:`J(S) \ge \max_b J(S_{ib})`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from proband.compiling import inner, kernel
-from proband.planners.sparse.expand_kernel import expand, told_for_free
+from proband.planners.sparse.expand_kernel import expand, free_bound, told_for_free
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.memo import CHILDREN, MOVES, NODES, UNKNOWN, WORK, Memo
 from proband.planners.sparse.memo_kernel import find, key_of, make_child
@@ -25,14 +26,16 @@ from proband.planners.sparse.work_kernel import MOVE, STEP, charge
 
 
 @inner
-def _move_bounds(memo: Memo, move: int) -> Any:
-    """Sums of the children's bounds: what is known of their states, or else what the expansion left."""
-    low, high = 0.0, 0.0
+def _move_bounds(instance: Instance, memo: Memo, move: int) -> Any:
+    """Sums of the children's bounds (of their states, or else as the expansion left them), and their `free_bound`."""
+    low, high, told = 0.0, 0.0, 0.0
     for child in range(memo.move_child[move], memo.move_child[move] + memo.move_children[move]):
         target = memo.child_node[child]
-        low += memo.lower[target] if target >= 0 else memo.child_lower[child]
+        least = memo.lower[target] if target >= 0 else memo.child_lower[child]
+        low += least
+        told = free_bound(instance, told, least)
         high += memo.upper[target] if target >= 0 else memo.child_upper[child]
-    return low, high
+    return low, high, told
 
 
 @inner
@@ -53,8 +56,8 @@ def _refresh(instance: Instance, memo: Memo, node: int) -> Any:
     best, first, second, first_upper, told = -1, np.inf, np.inf, np.inf, 0.0
     while k < count:
         move = start + k
-        low, high = _move_bounds(memo, move)
-        told = max(told, low)
+        low, high, known = _move_bounds(instance, memo, move)
+        told = max(told, known)
         low += memo.move_price[move]
         high += memo.move_price[move]
         if high < memo.upper[node]:

@@ -2,8 +2,8 @@ r"""Exact and anytime plans over past subjects: the public entry of the sparse p
 
 At a set S of rows that agree with what was seen, a plan stops, worth :math:`\max_y \sum_{r \in S} stakes_{ry}` (or
 :math:`\max_{r \in S} stakes_r` for the match reward), or runs a test, which costs its price times the mass of S and
-splits S by outcome. The search keeps an interval around the optimal value that only shrinks; it ends with a proof
-or at a limit.
+splits S by outcome; a penalty of nodes is paid once for every test node. The search keeps an interval around the
+optimal value that only shrinks; it ends with a proof or at a limit.
 """
 
 from __future__ import annotations
@@ -21,19 +21,29 @@ from proband.planners.sparse.driver import Search, grown
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.memo import memo_bytes
 from proband.planners.sparse.policy import IncumbentTree
-from proband.vocabulary import IntArray
+from proband.vocabulary import FloatArray, IntArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SupportPlan:
-    """A policy over the support with a certificate: value <= optimal value <= bound.
+    """A policy over the support with a certificate: penalised <= largest possible <= bound.
+
+    Without a penalty of nodes, `penalised` is `value`.
 
     Attributes
     ----------
     value : float
-        Expected reward less costs of the policy, evaluated on the rows given.
+        Expected reward less costs of the policy, evaluated on the rows given; no penalty is taken off.
+    values : ndarray (start sets,)
+        The same for each start set; they add up to `value`.
     bound : float
-        Upper bound on the value of any policy (rounding included).
+        Upper bound, rounding included, on the value of any policy less the penalty of its nodes.
+    bounds : ndarray (start sets,)
+        The same for each start set.
+    nodes : ndarray (start sets,)
+        Test nodes of the tree of each start set.
+    penalty : float
+        What each of them costs in `penalised`.
     status : str
         "optimal", or what ended the search: "time", "work", "memory", "nodes", "interrupted".
     roots : ndarray (start sets,)
@@ -44,17 +54,24 @@ class SupportPlan:
         Column of `stakes` to decide for when stopping at the node; for kind "max" the row.
     children : ndarray (nodes, outcomes)
         Node that follows each outcome, -1 where no row has it.
+    rows : int
+        Distinct rows that were searched: those with equal codes in one start set are one.
     expansions, states, memory, seconds, work
         What it took: sets of rows expanded, states held, bytes of memo, wall-clock time, units of work (`Limits`).
     """
 
     value: float
+    values: FloatArray
     bound: float
+    bounds: FloatArray
+    nodes: IntArray
+    penalty: float
     status: str
     roots: IntArray
     node_test: IntArray
     node_column: IntArray
     children: IntArray
+    rows: int
     expansions: int
     states: int
     memory: int
@@ -62,9 +79,14 @@ class SupportPlan:
     work: int
 
     @property
+    def penalised(self) -> float:
+        """What the search maximises: the value less the penalty of the test nodes."""
+        return self.value - self.penalty * int(self.nodes.sum())
+
+    @property
     def gap(self) -> float:
-        """Bound less value."""
-        return self.bound - self.value
+        """Bound less what it bounds."""
+        return self.bound - self.penalised
 
 
 def solve_support(
@@ -79,6 +101,7 @@ def solve_support(
     max_tests: int | None = None,
     budget: float | None = None,
     starts: Sequence[ArrayLike] | None = None,
+    penalty: float = 0.0,
     limits: Limits | None = None,
     progress: Report | None = None,
 ) -> SupportPlan:
@@ -104,6 +127,9 @@ def solve_support(
         Most a subject may cost; a test may be run while the sum stays within it.
     starts : sequence of row index arrays, optional
         Disjoint sets of rows known on arrival; values add up. Default: one set with every row.
+    penalty : float, default 0
+        What every test node of the tree costs, in units of `stakes`, however many subjects pass it: the policy is the
+        best by its value less this, so more penalty means a smaller tree.
     limits : Limits, optional
         When to stop short of a proof.
     progress : callable, optional
@@ -121,8 +147,17 @@ def solve_support(
     ... )
     >>> plan.status, round(plan.value, 3), plan.node_test.tolist()
     ('optimal', 0.935, [1, -1, 0, -1, -1])
+    >>> small = solve_support(
+    ...     [[0, 0], [0, 1], [1, 0], [1, 1]],
+    ...     [0.25] * 4,
+    ...     [[0.25, 0], [0.25, 0], [0.25, 0], [0, 0.25]],
+    ...     [0.05, 0.04],
+    ...     penalty=0.1,
+    ... )
+    >>> round(small.value, 3), int(small.nodes.sum())
+    (0.75, 0)
     """
-    arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts)
+    arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts, penalty)
     _compile_kernels()
     search = Search(arrays, limits or Limits())
     status = _run(search, progress)
@@ -171,11 +206,17 @@ def _progress(search: Search) -> Progress:
 def _report(search: Search, tree: IncumbentTree, status: str) -> SupportPlan:
     rounding = 4 * search.instance.tolerance * (search.compiled.merged.weight.size + 1)
     policy = {"roots": tree.roots, "node_test": tree.test, "node_column": tree.column, "children": tree.children}
+    penalty = search.instance.penalty
     return SupportPlan(
         value=tree.value,
-        bound=max(search.bound + rounding, tree.value),
+        values=tree.values,
+        bound=max(search.bound + rounding, tree.value - penalty * int(tree.nodes.sum())),
+        bounds=np.maximum(search.bounds + rounding, tree.values - penalty * tree.nodes),
+        nodes=tree.nodes,
+        penalty=penalty,
         status=status,
         **{name: np.array(found, dtype=np.int64) for name, found in policy.items()},
+        rows=search.compiled.merged.weight.size,
         expansions=search.expansions,
         states=search.states,
         memory=memo_bytes(search.memo),
