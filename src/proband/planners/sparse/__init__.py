@@ -3,5 +3,6 @@
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.planner import SparsePlan, plan_sparse
 from proband.planners.sparse.solve import SupportPlan, solve_support
+from proband.planners.sparse.trees import Trees
 
-__all__ = ["Limits", "SparsePlan", "SupportPlan", "plan_sparse", "solve_support"]
+__all__ = ["Limits", "SparsePlan", "SupportPlan", "Trees", "plan_sparse", "solve_support"]

@@ -21,6 +21,8 @@ from proband.planners.sparse.memo import EXPANSIONS, NODES, WORK, Memo, lengthen
 from proband.planners.sparse.memo_kernel import add_root, rehash
 from proband.planners.sparse.scratch import DONE, FULL, new_beam, new_scratch, new_stack, start_beam
 from proband.planners.sparse.search_kernel import refresh_stack, search_slice
+from proband.planners.sparse.trees import Trees, new_seeds
+from proband.planners.sparse.warm_kernel import plant
 from proband.vocabulary import FloatArray
 
 EVERY = 1 << 20
@@ -100,6 +102,14 @@ class Search:
     def seconds(self) -> float:
         """Since the search began."""
         return time.perf_counter() - self.began
+
+    def plant(self, trees: Trees) -> None:
+        """Start from trees (checked): the incumbent of each root is at least as good as its tree."""
+        seeds = new_seeds(trees, self.compiled)
+        for root, place in zip(self.roots, trees.roots, strict=True):
+            if place >= 0:
+                self.memo = grown(self.memo, (seeds.state.size + self.room[0], *self.room[1:]))
+                plant(self.instance, self.memo, seeds, int(root), int(place))
 
     def advance(self) -> bool:
         """Run one slice and, when it is due, a round of improvement; False when the search is complete."""

@@ -23,7 +23,7 @@ def price_of(instance: Instance, test: Number, mask: Any) -> Any:
 
 
 @inner
-def units_of(instance: Instance, test: int, mask: Any) -> Any:
+def units_of(instance: Instance, test: Number, mask: Any) -> Any:
     """Price of a test in budget units when the groups in `mask` are open."""
     return instance.group_units[test] if is_open(instance.group[test], mask) else instance.price_units[test]
 

@@ -34,6 +34,11 @@ class IncumbentTree:
             for k, (bits, rows) in enumerate(zip(search.bits, starts, strict=True))
         ]
 
+    def flat(self) -> dict[str, IntArray]:
+        """The fields of `Trees`."""
+        parts = {"roots": self.roots, "node_test": self.test, "children": self.children}
+        return {name: np.array(part, dtype=np.int64) for name, part in parts.items()}
+
     def _stop_column(self, rows: IntArray) -> tuple[int, float]:
         stakes = self.arrays.stakes[rows]
         if self.compiled.instance.match:

@@ -21,11 +21,12 @@ from proband.planners.sparse.driver import Search, grown
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.memo import memo_bytes
 from proband.planners.sparse.policy import IncumbentTree
+from proband.planners.sparse.trees import Trees, check_trees
 from proband.vocabulary import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class SupportPlan:
+class SupportPlan(Trees):
     """A policy over the support with a certificate: penalised <= largest possible <= bound.
 
     Without a penalty of nodes, `penalised` is `value`.
@@ -46,14 +47,10 @@ class SupportPlan:
         What each of them costs in `penalised`.
     status : str
         "optimal", or what ended the search: "time", "work", "memory", "nodes", "interrupted".
-    roots : ndarray (start sets,)
-        First node of each start set.
-    node_test : ndarray (nodes,)
-        Test run at a node, -1 to stop.
+    roots, node_test, children : ndarray
+        The tree of each start set (`Trees`); children are -1 where no row has the outcome.
     node_column : ndarray (nodes,)
         Column of `stakes` to decide for when stopping at the node; for kind "max" the row.
-    children : ndarray (nodes, outcomes)
-        Node that follows each outcome, -1 where no row has it.
     rows : int
         Distinct rows that were searched: those with equal codes in one start set are one.
     expansions, states, memory, seconds, work
@@ -67,10 +64,7 @@ class SupportPlan:
     nodes: IntArray
     penalty: float
     status: str
-    roots: IntArray
-    node_test: IntArray
     node_column: IntArray
-    children: IntArray
     rows: int
     expansions: int
     states: int
@@ -102,6 +96,7 @@ def solve_support(
     budget: float | None = None,
     starts: Sequence[ArrayLike] | None = None,
     penalty: float = 0.0,
+    warm: Trees | None = None,
     limits: Limits | None = None,
     progress: Report | None = None,
 ) -> SupportPlan:
@@ -130,6 +125,9 @@ def solve_support(
     penalty : float, default 0
         What every test node of the tree costs, in units of `stakes`, however many subjects pass it: the policy is the
         best by its value less this, so more penalty means a smaller tree.
+    warm : Trees, optional
+        A tree for each start set to begin with, such as the last plan: the result is never worse on these rows. It
+        stops where a limit forbids its test and at outcomes that it did not know.
     limits : Limits, optional
         When to stop short of a proof.
     progress : callable, optional
@@ -159,7 +157,10 @@ def solve_support(
     """
     arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts, penalty)
     _compile_kernels()
+    trees = None if warm is None else check_trees(warm, arrays)
     search = Search(arrays, limits or Limits())
+    if trees is not None:
+        search.plant(trees)
     status = _run(search, progress)
     return _report(search, IncumbentTree(search, arrays), status)
 
@@ -174,7 +175,8 @@ def _compile_kernels() -> None:
     while search.advance():
         search.memo = grown(search.memo, (search.memo.key.size, 1, 1))
     search.settle()
-    IncumbentTree(search, arrays)
+    tree = IncumbentTree(search, arrays)
+    search.plant(check_trees(Trees(**tree.flat()), arrays))
 
 
 def _run(search: Search, progress: Report | None) -> str:
@@ -205,7 +207,6 @@ def _progress(search: Search) -> Progress:
 
 def _report(search: Search, tree: IncumbentTree, status: str) -> SupportPlan:
     rounding = 4 * search.instance.tolerance * (search.compiled.merged.weight.size + 1)
-    policy = {"roots": tree.roots, "node_test": tree.test, "node_column": tree.column, "children": tree.children}
     penalty = search.instance.penalty
     return SupportPlan(
         value=tree.value,
@@ -215,7 +216,8 @@ def _report(search: Search, tree: IncumbentTree, status: str) -> SupportPlan:
         nodes=tree.nodes,
         penalty=penalty,
         status=status,
-        **{name: np.array(found, dtype=np.int64) for name, found in policy.items()},
+        **tree.flat(),
+        node_column=np.array(tree.column, dtype=np.int64),
         rows=search.compiled.merged.weight.size,
         expansions=search.expansions,
         states=search.states,
