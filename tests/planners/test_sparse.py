@@ -9,7 +9,7 @@ from tests.planners.sparse_cases import instance, policy_value, random_case, ref
 from proband import Discrete, Problem, Test, evaluate, plan
 from proband.errors import PlanError
 from proband.planners.sparse import Limits, SparsePlan, solve_support
-from proband.rewards import Table
+from proband.rewards import Match, Table
 from proband.testing import random_distribution, random_problem
 
 
@@ -97,6 +97,33 @@ def test_a_budget_for_each_subject() -> None:
     made = plan(problem, law, budget=0.05)
     assert max(0.02 * len(path) for path in paths(made.tree().root)) <= 0.05
     assert made.value == pytest.approx(plan(problem, law, max_tests=2).value, abs=1e-12)
+
+
+@pytest.mark.parametrize("pooled", ["sum", "max"])
+def test_rows_alike_in_all_that_can_be_seen_are_one(pooled: str) -> None:
+    rng = np.random.default_rng(4)
+    seen = np.unique(rng.integers(0, 2, size=(60, 7)), axis=0)
+    n, share = len(seen), rng.dirichlet(np.ones(3), size=60)[: len(seen)]
+    tests = [Test("known", on_arrival=True), *(Test(f"t{i}", 0.02) for i in range(6))]
+    tests.append(Test("label", outcomes=["0", "1", "2"], available=False))
+    rows = np.column_stack([np.repeat(seen, 3, axis=0), np.tile(np.arange(3), n)])
+    law = Discrete.from_weights(rows, share.reshape(-1))
+    reward = Table(["label"], np.eye(3)) if pooled == "sum" else Match()
+    problem = Problem(tests, ["a", "b", "c"] if pooled == "sum" else [], reward)
+    made = plan(problem, law, method="sparse")
+    assert isinstance(made, SparsePlan)
+    assert len(law) == 3 * n
+    assert made.search.rows == n
+    assert made.value == pytest.approx(plan(problem, law, method="dense").value, abs=1e-9)
+    if pooled == "sum":  # a soft label is one row with the stakes that its labels have together
+        one = solve_support(
+            seen[:, 1:],
+            np.full(n, 1 / n),
+            share / n,
+            np.full(6, 0.02),
+            starts=[np.flatnonzero(seen[:, 0] == known) for known in (0, 1)],
+        )
+        assert one.value == pytest.approx(made.value, abs=1e-9)
 
 
 def test_many_tests_choose_the_search() -> None:

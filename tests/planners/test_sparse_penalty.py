@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from tests.planners.sparse_cases import instance, policy_value, random_case, reference_value, synth
 
-from proband.planners.sparse import Limits, solve_support
+from proband import evaluate, plan
+from proband.errors import PlanError
+from proband.instances import INSTANCES
+from proband.planners import Plan
+from proband.planners.sparse import Limits, SparsePlan, solve_support
+from proband.testing import random_distribution, random_problem
 
 
 @pytest.mark.parametrize("seed", range(240))
@@ -83,3 +88,40 @@ def test_values_and_bounds_of_each_start_add_up(seed: int) -> None:
         alone = solve_support(*arrays, **(options | {"starts": [rows]}), penalty=0.01)
         assert made.values[k] - 0.01 * made.nodes[k] == pytest.approx(alone.penalised, abs=1e-9)
         assert made.bounds[k] == pytest.approx(alone.bound, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_plan_with_a_penalty_has_its_true_value(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    law = random_distribution(rng, problem)
+    best = plan(problem, law, method="dense")
+    made = plan(problem, law, node_penalty=0.02)
+    assert isinstance(made, SparsePlan)
+    assert made.explain_choice == "a penalty of nodes needs a search over the support"
+    assert made.value == pytest.approx(evaluate(problem, law, made).value, abs=1e-12)
+    assert made.value == pytest.approx(made.search.value, abs=1e-9)
+    assert made.value <= best.value + 1e-9 <= made.bound + 2e-9
+    assert made.search.penalised >= best.value - 0.02 * nodes_of(plan(problem, law, method="sparse")) - 1e-9
+
+
+def nodes_of(made: Plan) -> int:
+    assert isinstance(made, SparsePlan)
+    return int(made.search.nodes.sum())
+
+
+@pytest.mark.parametrize("method", ["dense", "gpu", "myopic", "lookahead", "gain"])
+def test_other_planners_refuse_a_penalty(method: str) -> None:
+    rng = np.random.default_rng(0)
+    problem = random_problem(rng)
+    law = random_distribution(rng, problem)
+    with pytest.raises(PlanError, match=rf'node_penalty is 0.1; the {method} planner .*; use method="sparse"'):
+        plan(problem, law, method=method, node_penalty=0.1)
+    with pytest.raises(PlanError, match="node_penalty is -1"):
+        plan(problem, law, node_penalty=-1)
+
+
+def test_planners_of_measured_tests_refuse_a_penalty() -> None:
+    example = INSTANCES["bolts-measured"]()
+    with pytest.raises(PlanError, match="the gaussian planner knows none"):
+        plan(example.problem, example.distribution, node_penalty=0.1)

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from tests.planners.sparse_cases import instance, policy_value, random_case, reference_value, synth
 
-from proband.planners.sparse import Limits, Trees, solve_support
+from proband import Discrete, evaluate, plan
+from proband.errors import PlanError
+from proband.instances import INSTANCES
+from proband.planners.sparse import Limits, SparsePlan, Trees, solve_support
+from proband.testing import random_distribution, random_problem
 
 AT_ONCE = Limits(work=1)
 
@@ -86,10 +90,10 @@ def test_never_worse_than_the_tree_given(seed: int) -> None:
 def test_the_last_plan_is_the_first_of_the_next() -> None:
     outcomes, label = synth(2, 600, 14)
     early, late = instance(outcomes[:300], label[:300], 0.01), instance(outcomes, label, 0.01)
-    plan = solve_support(*early)
+    first = solve_support(*early)
     cold = solve_support(*late, limits=AT_ONCE)
-    warm = solve_support(*late, warm=plan, limits=AT_ONCE)
-    known = value_of(plan, *late)
+    warm = solve_support(*late, warm=first, limits=AT_ONCE)
+    known = value_of(first, *late)
     assert warm.value >= known - 1e-12
     assert warm.value > cold.value
     further = solve_support(*late, warm=warm, limits=Limits(work=1e7))
@@ -112,3 +116,29 @@ def test_what_is_no_tree_is_refused(change: dict, message: str) -> None:
     trees = Trees(**{name: np.array(part) for name, part in parts.items()})
     with pytest.raises(ValueError, match=message):
         solve_support([[0, 1], [1, 0]], [1, 1], [[1, 0], [0, 1]], [0.1, 0.1], warm=trees)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_plan_starts_from_an_earlier_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    law = random_distribution(rng, problem)
+    fewer = Discrete.from_weights(law.support[::2], law.probabilities[::2])  # some contexts are new in `law`
+    earlier = plan(problem, fewer, method="sparse")
+    made = plan(problem, law, warm=earlier)
+    assert isinstance(made, SparsePlan)
+    assert made.value == pytest.approx(plan(problem, law, method="sparse").value, abs=1e-9)
+    at_once = plan(problem, law, warm=made, time_limit=0)
+    assert at_once.value == pytest.approx(made.value, abs=1e-9)
+    assert plan(problem, law, warm=earlier, time_limit=0).value >= evaluate(problem, law, earlier).value - 1e-9
+
+
+def test_a_plan_for_other_tests_or_of_another_planner_is_refused() -> None:
+    bolts, gout = INSTANCES["bolts"](), INSTANCES["gout"]()
+    other = plan(gout.problem, gout.distribution, method="sparse")
+    dense = plan(bolts.problem, bolts.distribution, method="dense")
+    for warm in (other, dense):
+        with pytest.raises(PlanError, match="warm is no sparse plan for the tests of this problem"):
+            plan(bolts.problem, bolts.distribution, method="sparse", warm=warm)
+    with pytest.raises(PlanError, match="the dense planner knows none"):
+        plan(bolts.problem, bolts.distribution, method="dense", warm=other)

@@ -7,11 +7,13 @@ import math
 import numpy as np
 
 from proband.distributions import Discrete
+from proband.errors import PlanError
 from proband.planners.discrete_plan import Place, TreePlan, grow
 from proband.planners.memory import available_memory
 from proband.planners.options import Options, serves
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.solve import SupportPlan, solve_support
+from proband.planners.sparse.trees import Trees
 from proband.policies import Decider
 from proband.problem import Problem
 from proband.vocabulary import IntArray, Kind, Pooling
@@ -26,13 +28,15 @@ class SparsePlan(TreePlan):
     Attributes
     ----------
     search : SupportPlan
-        How the search went: its `status` ("optimal", "time", "memory", "interrupted"), expansions and seconds.
+        How the search went: its `status` ("optimal", "time", "memory", "interrupted"), expansions and seconds. With a
+        penalty of nodes, `search.penalised` is what was maximised and `search.bound` bounds that; `value` is the true
+        value all the same, and `bound` what perfect information would bring.
     """
 
     search: SupportPlan
 
 
-@serves(Kind.LISTED)
+@serves(Kind.LISTED, takes=("node_penalty", "warm"))
 def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> SparsePlan:
     """Search for the best plan; stopped by a limit or by Ctrl-C, return the best so far with a valid bound."""
     decider = Decider(problem, distribution)
@@ -49,9 +53,11 @@ def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> S
         return None
 
     root = grow(problem, decider, choose)
-    plan = SparsePlan(problem, distribution, root, method="sparse", bound=found.bound)
+    # A bound of the penalised value says nothing of policies with more nodes.
+    bound = found.bound if found.penalty == 0 else None
+    plan = SparsePlan(problem, distribution, root, method="sparse", bound=bound)
     plan.search = found
-    if found.status == "optimal":
+    if found.status == "optimal" and found.penalty == 0:
         plan.bound = plan.value
     return plan
 
@@ -70,6 +76,8 @@ def _search(problem: Problem, decider: Decider, context: IntArray, options: Opti
         max_tests=options.max_tests,
         budget=options.budget,
         starts=[np.flatnonzero(context == number) for number in range(int(context.max()) + 1)],
+        penalty=options.node_penalty,
+        warm=_trees(problem, law, options.warm),
         limits=Limits(seconds=math.inf if options.time_limit is None else options.time_limit, memory=memory),
         progress=options.progress,
     )
@@ -79,3 +87,23 @@ def _contexts(problem: Problem, distribution: Discrete) -> IntArray:
     """Return a number for what is known on arrival, for each support row."""
     known = distribution.support[:, problem.context]
     return np.unique(known, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _columns(problem: Problem) -> list[tuple[object, ...]]:
+    """What a tree needs to know of the tests; prices may change."""
+    return [(test.name, test.outcomes, test.available, test.on_arrival) for test in problem.tests]
+
+
+def _trees(problem: Problem, distribution: Discrete, warm: object | None) -> Trees | None:
+    """Return the trees of an earlier plan for the start sets of a law; -1 for what was not known on arrival then."""
+    if warm is None:
+        return None
+    if not isinstance(warm, SparsePlan) or _columns(warm.problem) != _columns(problem):
+        raise PlanError(
+            "warm is no sparse plan for the tests of this problem; a search starts from trees over the same tests; "
+            'give a plan that method="sparse" made for them, or leave it out'
+        )
+    before, now = (np.unique(law.support[:, problem.context], axis=0) for law in (warm.distribution, distribution))
+    place = {tuple(known): int(root) for known, root in zip(before, warm.search.roots, strict=True)}
+    roots = np.array([place.get(tuple(known), -1) for known in now], dtype=np.int64)
+    return Trees(roots=roots, node_test=warm.search.node_test, children=warm.search.children)
