@@ -19,6 +19,7 @@ from proband.planners.sparse.instance import UNLIMITED, Compiled, compile_instan
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.memo import EXPANSIONS, NODES, WORK, Memo, lengthened, memo_bytes, new_memo
 from proband.planners.sparse.memo_kernel import add_root, rehash
+from proband.planners.sparse.reading_kernel import count_nodes, new_walk
 from proband.planners.sparse.scratch import DONE, FULL, new_beam, new_scratch, new_stack, start_beam
 from proband.planners.sparse.search_kernel import refresh_stack, search_slice
 from proband.planners.sparse.trees import Trees, new_seeds
@@ -34,6 +35,9 @@ POLISHES: tuple[tuple[int, ...], ...] = ((EVERY,), (EVERY, 2), (EVERY, 4, 2), (E
 STRIDE = 2_000_000
 """Units of work between two looks at the clock."""
 
+COPIED_BYTES = 1e9
+"""Bytes of memo, at least, that are copied in a second when it grows."""
+
 ROUND = 20_000_000
 """Units of search, at least, between two rounds of improvement."""
 
@@ -47,7 +51,8 @@ class Search:
         self.instance, self.budget = self.compiled.instance, self.compiled.budget
         most, tests = arrays.max_tests, arrays.cost.size
         self.depth = UNLIMITED if most is None or most >= tests else most
-        self.out_of_memory = False
+        self.ceiling = float(self.compiled.merged.ceiling.sum())
+        self.out_of_memory = self.out_of_time = False
         self.last_work = _whole(limits.work)
         self.most_states = _whole(limits.states)
         columns = self.instance.cells.shape[1]
@@ -57,6 +62,8 @@ class Search:
         self.memo = grown(empty, (columns + 1 + arrays.starts, tests, columns))
         self.beam = new_beam(self.instance)
         self.stack = new_stack(self.instance)
+        self.walk = new_walk(self.instance, 1 << 10)
+        self.nodes: int | None = None
         self.stage = 0
         self.work_improving = 0
         self.improve_at = 0
@@ -70,7 +77,7 @@ class Search:
     @property
     def bound(self) -> float:
         """Upper bound on the value of any policy, less its penalties, rounding aside."""
-        return float(self.compiled.merged.ceiling.sum()) - float(self.memo.lower[self.roots].sum())
+        return self.ceiling - float(self.memo.lower[self.roots].sum())
 
     @property
     def bounds(self) -> FloatArray:
@@ -81,7 +88,7 @@ class Search:
     @property
     def value(self) -> float:
         """Value of the incumbent, less its penalties."""
-        return float(self.compiled.merged.ceiling.sum()) - float(self.memo.upper[self.roots].sum())
+        return self.ceiling - float(self.memo.upper[self.roots].sum())
 
     @property
     def expansions(self) -> int:
@@ -143,6 +150,7 @@ class Search:
         share = self.limits.improving
         due = _whole(self.work_improving / share if share > 0 else float("inf"))
         self.improve_at = max(due, self.work + ROUND)
+        self.nodes = sum(int(count_nodes(self.instance, self.memo, self.walk, int(root))) for root in self.roots)
 
     def settle(self) -> None:
         """Carry what open states know down to the roots."""
@@ -156,7 +164,14 @@ class Search:
             return "work"
         if self.states > self.most_states:
             return "nodes"
-        return "time" if self.seconds > self.limits.seconds else None
+        return "time" if self.out_of_time or self.seconds > self._last_second else None
+
+    @property
+    def _last_second(self) -> float:
+        """When to end, so that there is time left to make a plan of the incumbent."""
+        # The first beam makes few states that are not of its tree.
+        nodes = self.states if self.nodes is None else self.nodes
+        return self.limits.seconds - self.limits.node_seconds * nodes
 
     def _open_root(self) -> bool:
         """Put the root with the widest gap on the stack; False when all are solved."""
@@ -171,8 +186,11 @@ class Search:
         return True
 
     def _grow(self) -> None:
-        if 2 * memo_bytes(self.memo) > self.limits.memory:
+        size = memo_bytes(self.memo)
+        if 2 * size > self.limits.memory:
             self.out_of_memory = True
+        elif self.seconds + size / COPIED_BYTES > self._last_second:
+            self.out_of_time = True  # a larger memo would come too late
         else:
             self.memo = grown(self.memo, self.room)
 

@@ -29,6 +29,8 @@ class Limits:
         Share of a state's gap by which a visit may overshoot the second best test.
     improving : float
         Share of the work given to better incumbents.
+    node_seconds : float
+        Seconds of the wall-clock limit kept for each node of the incumbent: what is made of it takes time, too.
 
     Examples
     --------
@@ -43,3 +45,4 @@ class Limits:
     slice_work: float = 5e7
     slack: float = 0.05
     improving: float = 0.15
+    node_seconds: float = 5e-5

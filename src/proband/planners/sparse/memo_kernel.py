@@ -249,20 +249,3 @@ def make_child(instance: Instance, memo: Memo, node: int, test: Number, b: Numbe
     key = key_of(instance, bits, cell, mask, depth, budget)
     child = find(memo, key, bits, cell, mask, depth, budget)
     return child if child >= 0 else _add_node(instance, memo, bits, cell, key, mask, depth, budget)
-
-
-# What Python asks when it reads the incumbent policy.
-
-
-@kernel
-def find_here(instance: Instance, memo: Memo, scratch: Scratch, mask: Any, depth: int, budget: int) -> Any:
-    """Node of the state with the rows `scratch.here`, or -1."""
-    bits = scratch.here
-    return find(memo, key_of(instance, bits, bits, mask, depth, budget), bits, bits, mask, depth, budget)
-
-
-@kernel
-def follow(instance: Instance, scratch: Scratch, b: int, test: int, mask: Any, depth: int, budget: int) -> Any:
-    """Open groups, tests left and budget left once `test` had outcome b at the rows `scratch.here`."""
-    cell = instance.cell_rows[instance.level_offset[b] + test]
-    return child_state(instance, scratch.here, cell, test, mask, depth, budget)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from proband.errors import PlanError
 from proband.planners.discrete_plan import Place, TreePlan, grow
 from proband.planners.memory import available_memory
 from proband.planners.options import Options, serves
+from proband.planners.sparse.instance import distinct_rows
 from proband.planners.sparse.limits import Limits
-from proband.planners.sparse.solve import SupportPlan, solve_support
+from proband.planners.sparse.solve import SupportPlan, compile_kernels, solve_support
 from proband.planners.sparse.trees import Trees
 from proband.policies import Decider
 from proband.problem import Problem
@@ -20,6 +22,13 @@ from proband.vocabulary import IntArray, Kind, Pooling
 
 MEMORY_SHARE = 0.5
 """Share of the free memory that a search takes, if no limit is given."""
+
+
+NODE_SECONDS = 1.5e-4
+"""Time to make a node of a plan from one of the search."""
+
+ROW_SECONDS = 2e-6
+"""Time to evaluate a plan on a row."""
 
 
 class SparsePlan(TreePlan):
@@ -39,9 +48,11 @@ class SparsePlan(TreePlan):
 @serves(Kind.LISTED, takes=("node_penalty", "warm"))
 def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> SparsePlan:
     """Search for the best plan; stopped by a limit or by Ctrl-C, return the best so far with a valid bound."""
+    compile_kernels()  # which no limit counts
+    began = time.perf_counter()
     decider = Decider(problem, distribution)
     context = _contexts(problem, distribution)
-    found = _search(problem, decider, context, options)
+    found = _search(problem, decider, context, options, began)
 
     def choose(place: Place) -> int | None:
         node = int(found.roots[context[place.rows[0]]])
@@ -54,7 +65,7 @@ def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> S
 
     root = grow(problem, decider, choose)
     # A bound of the penalised value says nothing of policies with more nodes.
-    bound = found.bound if found.penalty == 0 else None
+    bound = found.bound if found.penalty == 0 else found.ceiling
     plan = SparsePlan(problem, distribution, root, method="sparse", bound=bound)
     plan.search = found
     if found.status == "optimal" and found.penalty == 0:
@@ -62,7 +73,7 @@ def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> S
     return plan
 
 
-def _search(problem: Problem, decider: Decider, context: IntArray, options: Options) -> SupportPlan:
+def _search(problem: Problem, decider: Decider, context: IntArray, options: Options, began: float) -> SupportPlan:
     law, prices = decider.distribution, problem.prices.only(problem.operable)
     memory = MEMORY_SHARE * available_memory() if options.memory_limit is None else options.memory_limit
     return solve_support(
@@ -78,15 +89,21 @@ def _search(problem: Problem, decider: Decider, context: IntArray, options: Opti
         starts=[np.flatnonzero(context == number) for number in range(int(context.max()) + 1)],
         penalty=options.node_penalty,
         warm=_trees(problem, law, options.warm),
-        limits=Limits(seconds=math.inf if options.time_limit is None else options.time_limit, memory=memory),
+        limits=Limits(seconds=_seconds(options, law, began), memory=memory, node_seconds=NODE_SECONDS),
         progress=options.progress,
     )
 
 
+def _seconds(options: Options, distribution: Discrete, began: float) -> float:
+    """Seconds for the search: what is left of the limit, less what evaluating its plan takes."""
+    if options.time_limit is None:
+        return math.inf
+    return options.time_limit - (time.perf_counter() - began) - ROW_SECONDS * len(distribution)
+
+
 def _contexts(problem: Problem, distribution: Discrete) -> IntArray:
     """Return a number for what is known on arrival, for each support row."""
-    known = distribution.support[:, problem.context]
-    return np.unique(known, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return distinct_rows(distribution.support[:, problem.context].astype(np.int64))[1]
 
 
 def _columns(problem: Problem) -> list[tuple[object, ...]]:

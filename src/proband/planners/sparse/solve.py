@@ -45,6 +45,8 @@ class SupportPlan(Trees):
         Test nodes of the tree of each start set.
     penalty : float
         What each of them costs in `penalised`.
+    ceiling : float
+        What perfect information would bring at no cost.
     status : str
         "optimal", or what ended the search: "time", "work", "memory", "nodes", "interrupted".
     roots, node_test, children : ndarray
@@ -63,6 +65,7 @@ class SupportPlan(Trees):
     bounds: FloatArray
     nodes: IntArray
     penalty: float
+    ceiling: float
     status: str
     node_column: IntArray
     rows: int
@@ -156,7 +159,7 @@ def solve_support(
     (0.75, 0)
     """
     arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts, penalty)
-    _compile_kernels()
+    compile_kernels()
     trees = None if warm is None else check_trees(warm, arrays)
     search = Search(arrays, limits or Limits())
     if trees is not None:
@@ -166,7 +169,7 @@ def solve_support(
 
 
 @cache
-def _compile_kernels() -> None:
+def compile_kernels() -> None:
     """Compile (or load) every kernel on a tiny instance, so that limits do not count it."""
     arrays = check_arrays(np.eye(3), np.ones(3), np.eye(3), np.full(3, 0.1), "sum", None, None, 2, None, None)
     search = Search(arrays, Limits(slice_work=1, improving=0.0))
@@ -215,6 +218,7 @@ def _report(search: Search, tree: IncumbentTree, status: str) -> SupportPlan:
         bounds=np.maximum(search.bounds + rounding, tree.values - penalty * tree.nodes),
         nodes=tree.nodes,
         penalty=penalty,
+        ceiling=search.ceiling,
         status=status,
         **tree.flat(),
         node_column=np.array(tree.column, dtype=np.int64),
