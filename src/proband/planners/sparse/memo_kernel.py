@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from proband.compiling import inner, kernel, popcount
+from proband.compiling import inner, kernel, popcount, trailing_zeros
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.memo import NODES, STOP, Memo
 from proband.planners.sparse.scratch import Scratch
@@ -31,6 +31,18 @@ def rows_key(instance: Instance, bits: Any, cell: Any) -> Any:
     """Key of the row set bits & cell."""
     key = np.uint64(0)
     for w in range(bits.size):
+        word = bits[w] & cell[w]
+        if word != np.uint64(0):
+            key ^= _mix(word + instance.salt[w])
+    return key
+
+
+@inner
+def listed_key(instance: Instance, bits: Any, cell: Any, live: Any, count: Number) -> Any:
+    """The same, where the non-zero words of `bits` are listed: small sets have few."""
+    key = np.uint64(0)
+    for k in range(count):
+        w = live[k]
         word = bits[w] & cell[w]
         if word != np.uint64(0):
             key ^= _mix(word + instance.salt[w])
@@ -157,11 +169,13 @@ def _sum_atoms(instance: Instance, total: Any, bits: Any, cell: Any) -> None:
 
 @inner(inline=True)
 def _sum_rows(instance: Instance, total: Any, bits: Any, cell: Any) -> None:
-    for r in range(instance.bits):
-        w = r >> 6
-        if (bits[w] & cell[w]) >> np.uint64(r & 63) & np.uint64(1) != np.uint64(0):
+    for w in range(bits.size):
+        word = bits[w] & cell[w]
+        while word != np.uint64(0):
+            row = (w << 6) + np.int64(trailing_zeros(word))
+            word &= word - np.uint64(1)
             for v in range(total.size):
-                value = instance.row_values[r, v]
+                value = instance.row_values[row, v]
                 total[v] = max(total[v], value) if instance.match and v == 2 else total[v] + value
 
 

@@ -37,7 +37,7 @@ def survey_work(instance: Instance, scratch: Scratch) -> Any:
     rows: Any = np.int64(0)
     for w in range(words):
         rows += np.int64(popcount(scratch.here[w]))
-    return 500 + columns * (20 + 2 * words + rows * scratch.total.size // 4)
+    return 500 + columns * (20 + 2 * words + rows * scratch.total.size // 5)
 
 
 @inner
@@ -48,4 +48,4 @@ def pairs_work(instance: Instance, scratch: Scratch, chosen: int) -> Any:
     pairs = apart * apart // 2
     if instance.packed:
         return pairs * (18 + scratch.segment[instance.type_start.size - 1] // 2)
-    return pairs * (18 + scratch.segment[0] * scratch.total.size // 7)
+    return pairs * (18 + scratch.segment[0] * scratch.total.size // 9)
