@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.compiling import inner, kernel
+from proband.compiling import ZERO, inner, kernel
 from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import Instance, Number
 from proband.planners.sparse.margins_kernel import price_of, stop_loss, survey
@@ -40,7 +40,7 @@ def new_walk(instance: Instance, nodes: int) -> Walk:
     return Walk.zeros(**by_node, children=(nodes, instance.level_size.size), bits=(nodes, instance.words))
 
 
-@inner
+@inner(inline=True)
 def _one_level(instance: Instance, scratch: Scratch, mask: Any, budget: int) -> Any:
     """The best test if a decision must follow it, or STOP; and its loss."""
     chosen = survey(instance, scratch, mask, budget)
@@ -57,7 +57,7 @@ def _one_level(instance: Instance, scratch: Scratch, mask: Any, budget: int) -> 
     return best, least
 
 
-@inner
+@inner(inline=True)
 def _best_test(instance: Instance, memo: Memo, scratch: Scratch, walk: Walk, slot: Number) -> Any:
     """The incumbent's test at the state in a slot, or STOP.
 
@@ -76,7 +76,7 @@ def _best_test(instance: Instance, memo: Memo, scratch: Scratch, walk: Walk, slo
     return known if known != UNKNOWN and memo.upper[node] <= loss else test
 
 
-@inner
+@inner(inline=True)
 def _push_children(instance: Instance, walk: Walk, slot: Number, place: int, slots: Any, height: Any) -> Any:
     """Let the states after the test of a node wait, the first outcome on top; returns slots and height of the stack."""
     test = walk.test[place]
@@ -118,7 +118,7 @@ def read_tree(instance: Instance, memo: Memo, scratch: Scratch, walk: Walk, dept
     """Fill in the tree from the rows of slot 0 on; returns its nodes, -1 where there is no room for them."""
     walk.mask[0], walk.depth[0], walk.budget[0], walk.parent[0] = np.uint64(0), depth, budget, -1
     walk.stack[0] = 0
-    place, slots, height = 0, np.int64(1), np.int64(1)
+    place, slots, height = ZERO, np.int64(1), np.int64(1)
     while height > 0:
         if slots + walk.children.shape[1] > walk.test.size:
             return np.int64(-1)
@@ -134,4 +134,4 @@ def read_tree(instance: Instance, memo: Memo, scratch: Scratch, walk: Walk, dept
             walk.price[place] = price_of(instance, test, walk.mask[slot])
             slots, height = _push_children(instance, walk, slot, place, slots, height)
         place += 1
-    return np.int64(place)
+    return place

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from proband.compiling import inner, kernel
+from proband.compiling import ZERO, inner, kernel
 from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.margins_kernel import price_of, units_of
@@ -34,7 +34,7 @@ def _next_place(seeds: Seeds, place: Number, b: Number) -> Any:
     return seeds.children[place, b] if b < seeds.children.shape[1] else np.int64(-1)
 
 
-@inner
+@inner(inline=True)
 def _useful(instance: Instance, memo: Memo, seeds: Seeds, node: Number, place: Any) -> Any:
     """The first node of the tree from `place` on whose test does something for the rows of a state, or -1.
 
@@ -52,14 +52,14 @@ def _useful(instance: Instance, memo: Memo, seeds: Seeds, node: Number, place: A
     return np.int64(-1)
 
 
-@inner
+@inner(inline=True)
 def _affordable(instance: Instance, memo: Memo, node: Number, test: Number) -> Any:
     """Whether the limits of a state allow a test."""
     left = memo.budget[node]
     return memo.depth[node] > 0 and (left >= UNLIMITED or units_of(instance, test, memo.mask[node]) <= left)
 
 
-@inner
+@inner(inline=True)
 def _enter_children(instance: Instance, memo: Memo, seeds: Seeds, k: int, place: Number, count: Any) -> Any:
     """Append the states after the test of entry k; returns the length of the list."""
     node, test = seeds.state[k], seeds.test[place]
@@ -80,7 +80,7 @@ def plant(instance: Instance, memo: Memo, seeds: Seeds, root: int, place: int) -
     in the memo and in the list is the caller's business.
     """
     seeds.state[0], seeds.place[0], seeds.parent[0] = root, place, -1
-    count, k = np.int64(1), 0
+    count, k = np.int64(1), ZERO
     while k < count:
         node, here = seeds.state[k], _useful(instance, memo, seeds, seeds.state[k], seeds.place[k])
         seeds.chosen[k] = STOP
