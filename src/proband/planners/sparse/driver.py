@@ -7,8 +7,9 @@ that this took: the same search on a slower machine is the same search, if it ma
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,11 @@ from proband.planners.sparse.instance import UNLIMITED, Compiled, compile_instan
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.memo import EXPANSIONS, NODES, WORK, Memo, lengthened, memo_bytes, new_memo
 from proband.planners.sparse.memo_kernel import add_root, rehash
-from proband.planners.sparse.reading_kernel import count_nodes, new_walk
+from proband.planners.sparse.reading_kernel import Walk, count_nodes, new_walk, read_tree
 from proband.planners.sparse.scratch import DONE, FULL, new_beam, new_scratch, new_stack, start_beam
 from proband.planners.sparse.search_kernel import refresh_stack, search_slice
-from proband.planners.sparse.trees import Trees, new_seeds
-from proband.planners.sparse.warm_kernel import plant
+from proband.planners.sparse.trees import Trees, internal_tests, new_seeds
+from proband.planners.sparse.warm_kernel import Seeds, plant
 from proband.vocabulary import FloatArray
 
 EVERY = 1 << 20
@@ -45,14 +46,14 @@ ROUND = 20_000_000
 class Search:
     """One search over the start sets of checked arrays, within limits; the clock starts now."""
 
-    def __init__(self, arrays: Arrays, limits: Limits):
+    def __init__(self, arrays: Arrays, limits: Limits, compiled: Compiled | None = None):
         self.limits, self.began = limits, time.perf_counter()
-        self.compiled = compile_instance(arrays)
+        self.compiled = compile_instance(arrays) if compiled is None else compiled
         self.instance, self.budget = self.compiled.instance, self.compiled.budget
         most, tests = arrays.max_tests, arrays.cost.size
         self.depth = UNLIMITED if most is None or most >= tests else most
         self.ceiling = float(self.compiled.merged.ceiling.sum())
-        self.out_of_memory = self.out_of_time = False
+        self.out_of_memory = self.out_of_time = self.cancelled = False
         self.last_work = _whole(limits.work)
         self.most_states = _whole(limits.states)
         columns = self.instance.cells.shape[1]
@@ -64,7 +65,8 @@ class Search:
         self.stack = new_stack(self.instance)
         self.walk = new_walk(self.instance, 1 << 10)
         self.nodes: int | None = None
-        self.stage = 0
+        self.stages = self._improvements()
+        self.midway = False
         self.work_improving = 0
         self.improve_at = 0
         self.bits = [_root_bits(self.compiled, k) for k in range(arrays.starts)]
@@ -112,15 +114,35 @@ class Search:
 
     def plant(self, trees: Trees) -> None:
         """Start from trees (checked): the incumbent of each root is at least as good as its tree."""
-        seeds = new_seeds(trees, self.compiled)
+        seeds = new_seeds(internal_tests(trees, self.compiled), trees.children, self.instance)
         for root, place in zip(self.roots, trees.roots, strict=True):
             if place >= 0:
-                self.memo = grown(self.memo, (seeds.state.size + self.room[0], *self.room[1:]))
-                plant(self.instance, self.memo, seeds, int(root), int(place))
+                self.plant_seeds(seeds, int(root), int(place))
 
-    def advance(self) -> bool:
-        """Run one slice and, when it is due, a round of improvement; False when the search is complete."""
+    def plant_seeds(self, seeds: Seeds, root: int, place: int) -> None:
+        """Start from one tree, given as seeds, at one root."""
+        self.memo = grown(self.memo, (seeds.state.size + self.room[0], *self.room[1:]))
+        plant(self.instance, self.memo, seeds, root, place)
+
+    def read(self, start: int) -> tuple[Walk, int]:
+        """The incumbent tree of a start set, over internal numbers of tests, and its number of nodes."""
+        while True:
+            self.walk.bits[0] = self.bits[start]
+            count = int(read_tree(self.instance, self.memo, self.scratch, self.walk, self.depth, self.budget))
+            if count >= 0:
+                return self.walk, count
+            self.walk = new_walk(self.instance, 2 * self.walk.test.size)
+
+    def advance(self, pause: float = float("inf")) -> bool:
+        """Run one slice and, when it is due, a round of improvement; False when the search is complete.
+
+        Either is left once so much work is done as to `pause`, and taken up by the next call.
+        """
+        if self.midway:
+            self.improve(pause)
+            return True
         end = min(self.work + _whole(self.limits.slice_work), max(self.improve_at, self.work + 1), self.last_work)
+        end = min(end, _whole(pause))
         while self.stack.height[0] > 0 or self._open_root():
             if self.work >= end or self.stopped_by() is not None:
                 break
@@ -132,25 +154,35 @@ class Search:
             return False
         self.settle()
         if self.work >= self.improve_at:
-            self.improve()
+            self.improve(pause)
         return True
 
-    def improve(self) -> None:
-        """Look for a better incumbent: a beam from the roots, later from every state of the incumbent."""
+    def improve(self, pause: float = float("inf")) -> None:
+        """Look for a better incumbent: one stage of beams, or as much of it as there is work up to `pause`."""
         began = self.work
-        stage, self.stage = self.stage, self.stage + 1
-        for root in self.roots:
-            if stage < len(BEAMS):
-                self._run_beam(int(root), BEAMS[stage])
-            else:
-                widths = POLISHES[min(stage - len(BEAMS), len(POLISHES) - 1)]
-                while self.stopped_by() is None and self._polish(int(root), widths):
-                    pass
+        # Beams do nothing once a limit is reached, so a stage that ends there is not left, but quickly over.
+        self.midway = not next(
+            ended for ended in self.stages if ended or (self.work >= pause and self.stopped_by() is None)
+        )
         self.work_improving += self.work - began
+        if self.midway:
+            return
         share = self.limits.improving
         due = _whole(self.work_improving / share if share > 0 else float("inf"))
         self.improve_at = max(due, self.work + ROUND)
         self.nodes = sum(int(count_nodes(self.instance, self.memo, self.walk, int(root))) for root in self.roots)
+
+    def _improvements(self) -> Iterator[bool]:
+        """Beams from the roots, later from every state of the incumbent; True after each stage, False within."""
+        for stage in itertools.count():
+            for root in self.roots:
+                if stage < len(BEAMS):
+                    yield from self._run_beam(int(root), BEAMS[stage])
+                    continue
+                widths = POLISHES[min(stage - len(BEAMS), len(POLISHES) - 1)]
+                while self.stopped_by() is None and (yield from self._polish(int(root), widths)):
+                    pass
+            yield True
 
     def settle(self) -> None:
         """Carry what open states know down to the roots."""
@@ -158,6 +190,8 @@ class Search:
 
     def stopped_by(self) -> str | None:
         """The limit that was reached, if one was."""
+        if self.cancelled:
+            return "interrupted"
         if self.out_of_memory:
             return "memory"
         if self.work >= self.last_work:
@@ -194,7 +228,7 @@ class Search:
         else:
             self.memo = grown(self.memo, self.room)
 
-    def _run_beam(self, node: int, widths: Sequence[int]) -> None:
+    def _run_beam(self, node: int, widths: Sequence[int]) -> Iterator[bool]:
         start_beam(self.beam, node, widths)
         while self.stopped_by() is None:
             until = min(self.last_work, self.work + STRIDE)
@@ -203,15 +237,22 @@ class Search:
                 return
             if code == FULL:
                 self._grow()
+            yield False
 
-    def _polish(self, root: int, widths: Sequence[int]) -> bool:
+    def _polish(self, root: int, widths: Sequence[int]) -> Generator[bool, None, bool]:
         """Try other tests at every state of the incumbent; whether that improved it."""
         before = float(self.memo.upper[root])
         found = self._incumbent(root)
         for node in reversed(found):
-            self._run_beam(node, widths)
+            yield from self._run_beam(node, widths)
+            yield False
         self._settle_upper(found)
         return float(self.memo.upper[root]) < before - self.instance.tolerance
+
+    def settle_incumbents(self) -> None:
+        """Carry better upper bounds of the incumbents' states up to the roots."""
+        for root in self.roots:
+            self._settle_upper(self._incumbent(int(root)))
 
     def _incumbent(self, root: int) -> list[int]:
         """States of the incumbent policy from a root on, parents first."""

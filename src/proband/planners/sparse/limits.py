@@ -29,6 +29,9 @@ class Limits:
         Share of a state's gap by which a visit may overshoot the second best test.
     improving : float
         Share of the work given to better incumbents.
+    cores : {1, 2}
+        With 2, a second search on another core looks for better trees while the first one proves; each may do the work
+        of the limit. Plans are as reproducible as with one core, but not those of one core.
     node_seconds : float
         Seconds of the wall-clock limit kept for each node of the incumbent: what is made of it takes time, too.
 
@@ -45,4 +48,9 @@ class Limits:
     slice_work: float = 5e7
     slack: float = 0.05
     improving: float = 0.15
+    cores: int = 1
     node_seconds: float = 5e-5
+
+    def __post_init__(self) -> None:
+        if self.cores not in (1, 2):
+            raise ValueError(f"cores is {self.cores}; a search runs on 1 or on 2 of them; give one of these")

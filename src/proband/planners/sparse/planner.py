@@ -24,7 +24,7 @@ MEMORY_SHARE = 0.5
 """Share of the free memory that a search takes, if no limit is given."""
 
 
-NODE_SECONDS = 1.5e-4
+NODE_SECONDS = 1e-4
 """Time to make a node of a plan from one of the search."""
 
 ROW_SECONDS = 2e-6

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proband.planners.sparse.arrays import Arrays
 from proband.planners.sparse.driver import Search
-from proband.planners.sparse.reading_kernel import Walk, new_walk, read_tree
 from proband.vocabulary import IntArray
 
 
@@ -25,7 +23,7 @@ class IncumbentTree:
         self.value = 0.0
         self.values = np.zeros(arrays.starts)
         self.nodes = np.zeros(arrays.starts, dtype=np.int64)
-        self.roots = [self._grow(k, bits) for k, bits in enumerate(search.bits)]
+        self.roots = [self._grow(start) for start in range(arrays.starts)]
 
     def flat(self) -> dict[str, IntArray]:
         """The fields of `Trees`."""
@@ -45,20 +43,9 @@ class IncumbentTree:
         self.value += amount
         self.values[start] += amount
 
-    def _read(self, bits: NDArray[np.uint64]) -> tuple[Walk, int]:
-        """The tree from a root on, and its number of nodes."""
-        search, walk = self.search, self.search.walk
-        while True:
-            walk.bits[0] = bits
-            count = int(read_tree(search.instance, search.memo, search.scratch, walk, search.depth, search.budget))
-            if count >= 0:
-                search.walk = walk
-                return walk, count
-            walk = new_walk(search.instance, 2 * walk.test.size)
-
-    def _grow(self, start: int, bits: NDArray[np.uint64]) -> int:
+    def _grow(self, start: int) -> int:
         """Append the tree of a start set; returns the place of its root."""
-        walk, count = self._read(bits)
+        walk, count = self.search.read(start)
         root, order = len(self.test), self.search.compiled.order
         here: dict[int, IntArray] = {0: np.flatnonzero(self.arrays.context == start)}
         tests, prices, children = (

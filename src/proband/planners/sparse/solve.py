@@ -20,6 +20,7 @@ from proband.planners.sparse.arrays import check_arrays
 from proband.planners.sparse.driver import Search, grown
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.memo import memo_bytes
+from proband.planners.sparse.pair import new_pair, run_pair
 from proband.planners.sparse.policy import IncumbentTree
 from proband.planners.sparse.trees import Trees, check_trees
 from proband.vocabulary import FloatArray, IntArray
@@ -161,11 +162,13 @@ def solve_support(
     arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts, penalty)
     compile_kernels()
     trees = None if warm is None else check_trees(warm, arrays)
-    search = Search(arrays, limits or Limits())
-    if trees is not None:
-        search.plant(trees)
-    status = _run(search, progress)
-    return _report(search, IncumbentTree(search, arrays), status)
+    limits = limits or Limits()
+    searches = [Search(arrays, limits)] if limits.cores < 2 else new_pair(arrays, limits)
+    for search in searches:
+        if trees is not None:
+            search.plant(trees)
+    status = _run(searches, progress)
+    return _report(searches, IncumbentTree(searches[0], arrays), status)
 
 
 @cache
@@ -182,15 +185,20 @@ def compile_kernels() -> None:
     search.plant(check_trees(Trees(**tree.flat()), arrays))
 
 
-def _run(search: Search, progress: Report | None) -> str:
+def _run(searches: list[Search], progress: Report | None) -> str:
     """Search until solved or stopped; returns the status."""
+    search = searches[0]
+
+    def goes_on() -> bool:
+        return progress is None or progress(_progress(search)) is not False
+
+    if len(searches) > 1:
+        return run_pair(search, searches[1], goes_on)
     status = "optimal"
     try:
         search.improve()
         while status == "optimal" and search.advance():
-            status = search.stopped_by() or status
-            if status == "optimal" and progress is not None and progress(_progress(search)) is False:
-                status = "interrupted"
+            status = search.stopped_by() or ("optimal" if goes_on() else "interrupted")
     except KeyboardInterrupt:
         status = "interrupted"
     search.settle()
@@ -208,7 +216,8 @@ def _progress(search: Search) -> Progress:
     )
 
 
-def _report(search: Search, tree: IncumbentTree, status: str) -> SupportPlan:
+def _report(searches: list[Search], tree: IncumbentTree, status: str) -> SupportPlan:
+    search = searches[0]
     rounding = 4 * search.instance.tolerance * (search.compiled.merged.weight.size + 1)
     penalty = search.instance.penalty
     return SupportPlan(
@@ -223,9 +232,9 @@ def _report(search: Search, tree: IncumbentTree, status: str) -> SupportPlan:
         **tree.flat(),
         node_column=np.array(tree.column, dtype=np.int64),
         rows=search.compiled.merged.weight.size,
-        expansions=search.expansions,
-        states=search.states,
-        memory=memo_bytes(search.memo),
+        expansions=sum(each.expansions for each in searches),
+        states=sum(each.states for each in searches),
+        memory=sum(memo_bytes(each.memo) for each in searches),
         seconds=search.seconds,
-        work=search.work,
+        work=sum(each.work for each in searches),
     )

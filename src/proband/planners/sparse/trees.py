@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proband.planners.sparse.arrays import Arrays
-from proband.planners.sparse.instance import Compiled
+from proband.planners.sparse.instance import Compiled, Instance
 from proband.planners.sparse.memo import STOP
 from proband.planners.sparse.warm_kernel import Seeds
 from proband.vocabulary import IntArray
@@ -58,12 +58,15 @@ def check_trees(trees: Trees, arrays: Arrays) -> Trees:
     return Trees(roots=roots, node_test=test, children=children)
 
 
-def new_seeds(trees: Trees, compiled: Compiled) -> Seeds:
-    """Make checked trees readable for compiled code, with room for the states that they come through."""
+def new_seeds(test: IntArray, children: IntArray, instance: Instance) -> Seeds:
+    """Make trees over internal numbers of tests plantable, with room for the states that they come through."""
+    entries = 1 + test.size * instance.level_size.size
+    room = {name: np.zeros(entries, dtype=np.int64) for name in ("state", "place", "parent", "chosen")}
+    return Seeds(test=test, children=children, **room, total=np.zeros(entries))
+
+
+def internal_tests(trees: Trees, compiled: Compiled) -> IntArray:
+    """Internal numbers of the tests of checked trees."""
     number = np.empty(compiled.order.size + 1, dtype=np.int64)
     number[compiled.order], number[-1] = np.arange(compiled.order.size), STOP
-    nodes = trees.node_test.size
-    entries = 1 + nodes * compiled.instance.level_size.size
-    room = {name: np.zeros(entries, dtype=np.int64) for name in ("state", "place", "parent", "chosen")}
-    test = number[np.maximum(trees.node_test, -1)]
-    return Seeds(test=test, children=trees.children, **room, total=np.zeros(entries))
+    return number[np.maximum(trees.node_test, -1)]

@@ -1,7 +1,7 @@
 """How much work the search does, counted as it goes: the only clock that its decisions look at.
 
 A unit is about a nanosecond of one core. The counts are those of the innermost loops, with factors measured once
-(``python -m benchmarks.planners.work``): they need not be right for other machines, only the same on all of them.
+(``python -m benchmarks.planners.limits``): they need not be right for other machines, only the same on all of them.
 """
 
 from __future__ import annotations
