@@ -6,7 +6,7 @@ A unit is about a nanosecond of one core. The counts are those of the innermost 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from proband.planners.sparse.instance import Instance
 from proband.planners.sparse.memo import WORK, Memo
 from proband.planners.sparse.scratch import Scratch
 
-STEP = 100
-"""Units of a visit to a state that expands nothing."""
+STEP: int = cast(int, np.int64(100))
+"""Units of a visit to a state that expands nothing; of one type with all that is charged (see `ZERO`)."""
 
 MOVE = 20
 """Units of looking at one of its moves."""
