@@ -173,3 +173,11 @@ class TestMistakes:
         Path("one.csv").write_text(",".join(names) + "\n" + ",".join("0" * 40) + "\n")
         result = run("plan", "large.toml", "--data", "one.csv")
         assert result.status == 0 or (result.status == 3 and "memory" in result.err)
+
+
+def test_a_penalty_of_nodes_makes_the_tree_smaller(run) -> None:
+    whole, small = run("plan", "bolts", "--json").json, run("plan", "bolts", "--node-penalty", "0.1", "--json").json
+    assert small["method"] == "sparse"
+    assert small["tree_nodes"] < whole["tree_nodes"]
+    assert small["value"] < whole["value"] <= small["bound"]
+    assert "the dense planner knows none" in run("plan", "bolts", "--method", "dense", "--node-penalty", "0.1").err

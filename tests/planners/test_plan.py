@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from proband import Discrete, Plan, Problem, evaluate, plan
 from proband.errors import StateError
+from proband.policies import Decider, follow
 from proband.testing import BruteForce, exhaustive_value, random_distribution, random_problem, random_states
+from proband.vocabulary import IntArray
 
 NAN = float("nan")
 
@@ -101,3 +104,44 @@ class Only:
 
     def __init__(self, best: Plan) -> None:
         self.act = best.act
+
+
+class Stepwise:
+    """The same policy without a way of its own to run subjects."""
+
+    def __init__(self, policy: Plan) -> None:
+        self.policy = policy
+
+    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
+        return self.policy.act(states)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_subjects_run_down_a_tree_as_step_by_step(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    law = random_distribution(rng, problem)
+    for method in ("sparse", "lookahead"):
+        made = plan(problem, law, method=method)
+        quick, slow = follow(problem, made, law.support), follow(problem, Stepwise(made), law.support)
+        assert np.array_equal(quick.states, slow.states, equal_nan=True)
+        assert np.array_equal(quick.actions, slow.actions)
+        assert np.array_equal(quick.costs, slow.costs)  # to the last bit
+        assert np.array_equal(quick.tests, slow.tests)
+        assert made.value == evaluate(problem, law, Stepwise(made)).value
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_decision_for_known_rows_is_the_decision(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    law = random_distribution(rng, problem)
+    decider = Decider(problem, law)
+    for row in law.support[:5]:
+        state = problem.states(np.where(rng.random(problem.d) < 0.5, row, np.nan))[0]
+        actions, values = decider.decide(state)
+        found = decider.decide_at(state, np.flatnonzero(law.agrees(state)))
+        assert found == (int(actions[0]), float(values[0]))
+    state = problem.states(np.zeros(problem.d))[0]
+    actions, values = decider.decide(state)
+    assert decider.decide_at(state, np.flatnonzero(law.agrees(state))) == (int(actions[0]), float(values[0]))

@@ -54,6 +54,15 @@ MaxTestsOption = Annotated[
 BudgetOption = Annotated[
     float | None, typer.Option("--budget", min=0, metavar="COST", help="Pay at most this for the tests of a subject.")
 ]
+NodePenaltyOption = Annotated[
+    float,
+    typer.Option(
+        "--node-penalty",
+        min=0,
+        metavar="COST",
+        help="Search for a smaller tree: each of its tests must earn this, whatever share of subjects comes to it.",
+    ),
+]
 TimeLimitOption = Annotated[
     float | None,
     typer.Option("--time-limit", min=0, metavar="SECONDS", help="Stop a search then; its bound tells how good it is."),
@@ -91,7 +100,7 @@ class Answer:
     written: list[str]
 
 
-def plan_command(
+def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     problem: inputs.ProblemArgument,
     data: inputs.DataOption = None,
     distribution: inputs.DistributionOption = None,
@@ -104,6 +113,7 @@ def plan_command(
     device: DeviceOption = None,
     max_tests: MaxTestsOption = None,
     budget: BudgetOption = None,
+    node_penalty: NodePenaltyOption = 0.0,
     time_limit: TimeLimitOption = None,
     tolerance: ToleranceOption = None,
     plot: PlotOption = None,
@@ -130,7 +140,7 @@ def plan_command(
     with printing.search_progress() as progress:
         best = plan(
             task, law, method=method, device=device, max_tests=max_tests, budget=budget, time_limit=time_limit,
-            tolerance=tolerance, progress=progress,
+            tolerance=tolerance, progress=progress, node_penalty=node_penalty,
         )  # fmt: skip
     ANSWERS[task.kind](best, source, tree=tree, depth=depth, out=out, plot=plot, as_json=as_json)
 

@@ -9,7 +9,7 @@ from proband.distributions import Discrete, Distribution
 from proband.errors import PlanError
 from proband.planners.layout import layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
-from proband.planners.options import Options, kinds_of
+from proband.planners.options import SPECIAL, Options, kinds_of, refuse_special
 from proband.planners.plans import Plan
 from proband.planners.progress import Report
 from proband.problem import Problem
@@ -52,6 +52,8 @@ def plan(
     steps: int = 2,
     tolerance: float | None = None,
     progress: Report | None = None,
+    node_penalty: float = 0.0,
+    warm: Plan | None = None,
 ) -> Plan:
     """Return the best policy for a problem and a law.
 
@@ -76,6 +78,12 @@ def plan(
     progress : callable, optional
         Called with a :class:`~proband.planners.progress.Progress` now and then; a search that is answered False ends
         with the best plan so far.
+    node_penalty : float, default 0
+        With ``method="sparse"``, what every test node of the tree costs in the choice of the plan, in units of the
+        reward of a subject: a smaller tree, which fits a law from few records better. `plan.value` is the true value,
+        and `plan.search` has what was maximised, with its bound.
+    warm : SparsePlan, optional
+        With ``method="sparse"``, a plan for the same tests to start from: the result is never worse than it.
 
     Examples
     --------
@@ -86,7 +94,8 @@ def plan(
     >>> round(best.value, 3), problem.action_name(best.act([float("nan")])[0])
     (0.65, 'crack')
     """
-    options = Options(max_tests, budget, time_limit, memory_limit, steps, progress, tolerance, device)
+    limits = (max_tests, budget, time_limit, memory_limit)
+    options = Options(*limits, steps, progress, tolerance, device, node_penalty, warm)
     distribution.check(problem)
     law = distribution.solvable()
     if device == "gpu" and problem.measured:
@@ -99,6 +108,7 @@ def plan(
     if problem.kind not in kinds_of(planner):
         fitting = [name for name in PLANNERS if problem.kind in kinds_of(PLANNERS[name])]
         raise PlanError(f"method is {method!r}; planners for {problem.kind.value} are {', '.join(fitting)}; choose one")
+    refuse_special(method, planner, options)
     made = planner(problem, law, options)
     made.explain_choice = why
     return made
@@ -115,6 +125,8 @@ def by_size(problem: Problem, distribution: Discrete, options: Options) -> tuple
         return "gpu", f"asked for by device; {size}"
     if options.max_tests is not None or options.budget is not None:
         return "sparse", "limits per subject need a search over the support"
+    if options.special:
+        return "sparse", SPECIAL[options.special[0]]
     limit = available_memory() if options.memory_limit is None else options.memory_limit
     needed = needed_memory(layout, columns)
     on_device = needed_gpu_memory(layout, columns, "single")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from proband.distributions import Discrete, totals
 from proband.planners.plans import Explanation, Plan, ranked
-from proband.policies import Decider, Node, Tree, follow
+from proband.policies import Decider, Episodes, Node, Tree, follow
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling
 
@@ -162,6 +162,27 @@ class TreePlan(DiscretePlan):
         """Return the tree's action in each state, shape (n,)."""
         return self.compact.act(states)
 
+    def run(self, rows: FloatArray) -> Episodes:
+        """Take subjects with complete outcome vectors (n, d) from arrival to decision, in one walk down the tree."""
+        rows, n, problem = self.problem.states(rows), len(rows), self.problem
+        episodes = Episodes(np.full((n, problem.d), np.nan), np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n, int))
+        episodes.states[:, problem.context] = rows[:, problem.context]
+        pending = [(self.compact.root, np.arange(n), np.zeros(problem.d, dtype=np.bool_))]
+        while pending:
+            node, here, done = pending.pop()
+            if not node.children:
+                episodes.actions[here] = node.action
+                continue
+            test, outcomes = node.action, rows[here, node.action]
+            if not problem.tests[test].on_arrival:
+                episodes.costs[here] += problem.prices.after(done[None])[0, test]
+                episodes.tests[here] += 1
+                episodes.states[here, test] = outcomes
+            after = done | (np.arange(problem.d) == test)
+            parts = ((child, here[outcomes == b], after) for b, child in enumerate(node.children))
+            pending.extend(part for part in parts if part[1].size)
+        return episodes
+
 
 def grow(problem: Problem, decider: Decider, choose: Chooser) -> Node:
     """Grow a tree: at each place the test that `choose` returns, or the best decision."""
@@ -176,13 +197,14 @@ def _grow(problem: Problem, decider: Decider, choose: Chooser, place: Place) -> 
     if mass > 0:
         test = context[0] if context else choose(place)
     if test is None:
-        actions, values = decider.decide(place.state)
-        return Node(int(actions[0]), float(values[0]), mass)
-    cost = float(problem.costs(place.state)[0, test])
+        action, value = decider.decide_at(place.state, place.rows)
+        return Node(action, value, mass)
+    cost = float(problem.prices.after(~np.isnan(place.state)[None])[0, test])
     ran = 0 if context else 1
     children = []
+    outcomes = decider.distribution.support[place.rows, test]
     for outcome, state in enumerate(problem.after(place.state, test)):
-        rows = place.rows[decider.distribution.support[place.rows, test] == outcome]
+        rows = place.rows[outcomes == outcome]
         children.append(_grow(problem, decider, choose, Place(rows, state, place.tests + ran, place.paid + cost)))
     value = -cost + sum(child.probability * child.value for child in children) / mass
     return Node(test, value, mass, (), tuple(children))

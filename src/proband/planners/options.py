@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,8 +14,14 @@ from proband.vocabulary import Kind
 P = TypeVar("P", bound=Callable[..., Any])
 
 
-def serves(*kinds: Kind) -> Callable[[P], P]:
+def serves(*kinds: Kind, takes: Collection[str] = ()) -> Callable[[P], P]:
     """Mark a planner with the kinds of problems that it plans; without a mark it is trusted with all.
+
+    Parameters
+    ----------
+    *kinds : Kind
+    takes : collection of str
+        Those of :data:`SPECIAL` options that it knows; any other planner that is asked for one is refused.
 
     Examples
     --------
@@ -26,7 +32,7 @@ def serves(*kinds: Kind) -> Callable[[P], P]:
     """
 
     def mark(planner: P) -> P:
-        vars(planner)["kinds"] = frozenset(kinds)
+        vars(planner).update(kinds=frozenset(kinds), takes=frozenset(takes))
         return planner
 
     return mark
@@ -36,6 +42,21 @@ def kinds_of(planner: Callable[..., Any]) -> frozenset[Kind]:
     """Return the kinds of problems that a planner serves."""
     kinds: frozenset[Kind] = getattr(planner, "kinds", frozenset(Kind))
     return kinds
+
+
+SPECIAL = {
+    "node_penalty": "a penalty of nodes needs a search over the support",
+    "warm": "only a search over the support starts from a plan",
+}
+"""Options that few planners know, and why that is."""
+
+
+def refuse_special(method: str, planner: Callable[..., Any], options: Options) -> None:
+    """Raise if a planner was asked for a special option that it does not take."""
+    for name in options.special:
+        if name not in getattr(planner, "takes", ()):
+            given = f"{name} is {options.node_penalty}" if name == "node_penalty" else "a plan to start from is given"
+            raise PlanError(f'{given}; the {method} planner knows none; use method="sparse", or leave it out')
 
 
 @dataclass(frozen=True)
@@ -61,6 +82,10 @@ class Options:
         Called with a :class:`~proband.planners.progress.Progress` now and then; a search that is answered False ends.
     device : {"cpu", "gpu"}, optional
         Where a dense plan is made, if the planner is not named.
+    node_penalty : float
+        What every test node of the tree costs, in units of the reward of a subject, in the choice of the plan.
+    warm : Plan, optional
+        A plan to start from.
     """
 
     max_tests: int | None = None
@@ -71,9 +96,11 @@ class Options:
     progress: Report | None = None
     tolerance: float | None = None
     device: str | None = None
+    node_penalty: float = 0.0
+    warm: object | None = None
 
     def __post_init__(self) -> None:
-        for name in ("max_tests", "budget", "time_limit", "memory_limit"):
+        for name in ("max_tests", "budget", "time_limit", "memory_limit", "node_penalty"):
             value = getattr(self, name)
             if value is not None and (math.isnan(value) or value < 0):
                 raise PlanError(f"{name} is {value}; it must be 0 or more; give a limit, or leave it out")
@@ -85,6 +112,11 @@ class Options:
             raise PlanError(f"device is {self.device!r}; devices are cpu and gpu; choose one")
         if self.steps < 1:
             raise PlanError(f"steps is {self.steps}; look-ahead looks 1 or more tests ahead; give 1 or more")
+
+    @property
+    def special(self) -> list[str]:
+        """Names of the `SPECIAL` options that were given."""
+        return ["node_penalty"] * (self.node_penalty > 0) + ["warm"] * (self.warm is not None)
 
     def refuse_limits_per_subject(self, method: str) -> None:
         """Raise if a limit per subject was asked of a planner that has none."""

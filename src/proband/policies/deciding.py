@@ -74,6 +74,23 @@ class Decider:
                 actions[n], values[n] = self._nearest(rows[n])
         return actions, values
 
+    def decide_at(self, state: FloatArray, rows: IntArray) -> tuple[int, float]:
+        """Return the best decision of one state, and its expected reward, where `rows` are those that agree with it.
+
+        The same as `decide` tells, without looking for the rows.
+        """
+        mass = float(totals(np.zeros_like(rows), self.distribution.probabilities[rows], 1)[0])
+        if mass <= 0:
+            return self._nearest(self.problem.states(state)[0])
+        stakes = self.stakes[rows]
+        if self._sums:
+            pooled = [float(totals(np.zeros_like(rows), column, 1)[0]) for column in stakes.T]
+            best = int(np.argmax(pooled))
+            return self.problem.d + best, pooled[best] / mass
+        winner = rows[[int(stakes[:, 0].argmax())]]
+        code = outcome_codes(self.distribution.support[winner], self.problem.tests)
+        return self.problem.d + int(code[0]), float(stakes[:, 0].max()) / mass
+
     def perfect_information(self) -> float:
         """Return the expected reward if every test that can be run were done at no cost: no policy earns more."""
         return float(self.distribution.probabilities @ self.decide(self.distribution.support)[1])

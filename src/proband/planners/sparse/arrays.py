@@ -26,6 +26,7 @@ class Arrays:
     budget: float | None
     context: IntArray
     starts: int
+    penalty: float
 
 
 def _contexts(starts: Sequence[ArrayLike] | None, n: int) -> tuple[IntArray, int]:
@@ -52,6 +53,7 @@ def check_arrays(
     max_tests: int | None,
     budget: float | None,
     starts: Sequence[ArrayLike] | None,
+    penalty: float = 0.0,
 ) -> Arrays:
     """Check shapes and signs; a budget with equal prices becomes a limit on the number of tests."""
     table = np.ascontiguousarray(codes, dtype=np.int64)
@@ -69,6 +71,8 @@ def check_arrays(
         raise ValueError(f"cost {price.shape}, group_cost {cheap.shape}, group {family.shape} do not fit {tests} tests")
     if not (mass > 0).all() or (table < 0).any() or not (price >= 0).all() or not (cheap >= 0).all():
         raise ValueError("weights must be positive, codes and costs at least 0")
+    if not 0 <= penalty < np.inf:
+        raise ValueError(f"penalty is {penalty}; a test node costs 0 or more, and a finite amount; give such a number")
     if kind == "max" and (worth < 0).any():
         raise ValueError("stakes of kind 'max' must be at least 0")
     cheap = np.where(family >= 0, cheap, price)
@@ -77,4 +81,5 @@ def check_arrays(
         max_tests = affordable if max_tests is None else min(max_tests, affordable)
         budget = None
     context, count = _contexts(starts, rows)
-    return Arrays(table, mass, worth, price, cheap, family, kind == "max", max_tests, budget, context, count)
+    match, limits = kind == "max", (max_tests, budget)
+    return Arrays(table, mass, worth, price, cheap, family, match, *limits, context, count, float(penalty))

@@ -14,15 +14,27 @@ from proband.planners.sparse.memo_kernel import child_state, find, limits_key, s
 from proband.planners.sparse.pairs_kernel import pair_bounds
 from proband.planners.sparse.scratch import Scratch
 from proband.planners.sparse.slabs_kernel import compact
+from proband.planners.sparse.work_kernel import charge, pairs_work, survey_work
 
 
 @inner
 def told_for_free(instance: Instance, memo: Memo, node: int) -> Any:
     """Whether J(S) >= sum of J(S_ib, as the memo knows it) holds for every test at this state.
 
-    Not under limits, which the children's states have already paid from, nor where opening a group raises a price.
+    Not under limits, which the children's states have already paid from, nor where opening a group raises a price. With
+    a penalty of nodes the sum is the largest of them (`free_bound`).
     """
-    return memo.depth[node] >= UNLIMITED and memo.budget[node] >= UNLIMITED and not instance.penalised
+    return memo.depth[node] >= UNLIMITED and memo.budget[node] >= UNLIMITED and not instance.dearer
+
+
+@inner
+def free_bound(instance: Instance, total: float, low: float) -> Any:
+    """A lower bound of J(S), from those of the cells of one test: `total` so far, and the next one, `low`.
+
+    The rows of a cell need no more than those of S, so J(S) is at least that of every cell. Their sum counts a node
+    that serves several cells several times, so it is a bound only where nodes cost nothing.
+    """
+    return total + low if instance.penalty == 0.0 else max(total, low)
 
 
 @inner
@@ -52,7 +64,7 @@ def _look_up_children(instance: Instance, memo: Memo, scratch: Scratch, node: in
             if memo.table[key & last] >= 0:
                 child = find(memo, key, bits, cell, mask, depth, budget)
                 scratch.node[k] = child
-                total += memo.lower[child] if child >= 0 else 0.0
+                total = free_bound(instance, total, memo.lower[child] if child >= 0 else 0.0)
         best = max(best, total)
     return best if told_for_free(instance, memo, node) else 0.0
 
@@ -76,22 +88,23 @@ def _price_moves(instance: Instance, memo: Memo, scratch: Scratch, node: int, ch
     free, told = -1, 0.0
     mass, upper, best = memo.mass[node], memo.upper[node], memo.best[node]
     for a in range(chosen):
-        low, high = 0.0, 0.0
+        low, high, known = 0.0, 0.0, 0.0
         for b in range(instance.outcomes[scratch.active[a]]):
             k = scratch.level_offset[b] + a
             if scratch.present[scratch.column[k]] != np.uint64(0):
                 low += scratch.lower[k]
                 high += scratch.upper[k]
-        price = scratch.price[a]
-        if price == 0.0 and free < 0:
+                known = free_bound(instance, known, scratch.lower[k])
+        pay = scratch.price[a] * mass + instance.penalty
+        if pay == 0.0 and free < 0:
             free = a
-        told = max(told, low)
-        scratch.sum_floor[a] = price * mass + low
-        if price * mass + high < upper:
-            upper = price * mass + high
+        told = max(told, known)
+        scratch.sum_floor[a] = pay + low
+        if pay + high < upper:
+            upper = pay + high
             best = scratch.active[a]
     memo.upper[node], memo.best[node] = upper, best
-    if not instance.penalised and memo.depth[node] >= UNLIMITED:
+    if not instance.dearer and memo.depth[node] >= UNLIMITED:
         return (told if memo.budget[node] >= UNLIMITED else 0.0), free
     return 0.0, -1
 
@@ -109,7 +122,7 @@ def _store_moves(instance: Instance, memo: Memo, scratch: Scratch, node: int, ch
         move = memo.size[MOVES]
         memo.size[MOVES] += 1
         memo.move_test[move] = test
-        memo.move_price[move] = scratch.price[a] * memo.mass[node]
+        memo.move_price[move] = scratch.price[a] * memo.mass[node] + instance.penalty
         memo.move_child[move] = memo.size[CHILDREN]
         for b in range(instance.outcomes[test]):
             k = scratch.level_offset[b] + a
@@ -131,6 +144,7 @@ def expand(instance: Instance, memo: Memo, scratch: Scratch, node: int, limit: f
     depth = memo.depth[node]
     stand_at(memo, scratch, node)
     chosen = survey(instance, scratch, memo.mask[node], memo.budget[node]) if depth > 0 else 0
+    charge(memo, survey_work(instance, scratch))
     if chosen == 0:
         memo.expanded[node] = True
         memo.lower[node] = memo.upper[node]
@@ -147,6 +161,7 @@ def expand(instance: Instance, memo: Memo, scratch: Scratch, node: int, limit: f
         if known >= min(limit, memo.upper[node]) - instance.tolerance:
             return
     memo.size[EXPANSIONS] += 1
+    charge(memo, pairs_work(instance, scratch, chosen))
     pair_bounds(instance, scratch, chosen, memo.mask[node], depth, memo.budget[node])
     _merge_children(memo, scratch)
     told, free = _price_moves(instance, memo, scratch, node, chosen)

@@ -15,9 +15,10 @@ import numpy as np
 from proband.compiling import inner, kernel
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.margins_kernel import price_of, survey, units_of
-from proband.planners.sparse.memo import NODES, Memo
+from proband.planners.sparse.memo import NODES, WORK, Memo
 from proband.planners.sparse.memo_kernel import find_child, make_child, nothing_left, stand_at
 from proband.planners.sparse.scratch import DONE, FULL, PAUSED, Beam, Scratch
+from proband.planners.sparse.work_kernel import STEP, charge, survey_work
 
 
 @kernel
@@ -78,18 +79,19 @@ def _candidates(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, le
     mask, budget = memo.mask[node], memo.budget[node]
     stand_at(memo, scratch, node)
     chosen = survey(instance, scratch, mask, budget)
+    charge(memo, survey_work(instance, scratch))
     before = _impurity(instance, scratch.total, np.int64(0))
     for a in range(chosen):
         test = scratch.active[a]
         price = price_of(instance, test, mask)
-        if price * memo.mass[node] >= memo.upper[node]:
+        if price * memo.mass[node] + instance.penalty >= memo.upper[node]:
             continue
         if budget < UNLIMITED and units_of(instance, test, mask) > budget:
             continue
         gain = before
         for b in range(instance.outcomes[test]):
             gain -= _impurity(instance, scratch.margin, instance.level_offset[b] + test)
-        _insert(beam, level, test, gain / (price + 1e-9))  # free tests first
+        _insert(beam, level, test, gain / (price + instance.penalty / memo.mass[node] + 1e-9))  # free tests first
 
 
 @inner(inline=True)
@@ -109,7 +111,7 @@ def _try_test(instance: Instance, memo: Memo, beam: Beam, level: int) -> Any:
     """Go on with the test under trial: its next child, or -1 once it is done (or too dear) and the next one is due."""
     node, test = beam.node[level], beam.tests[level, beam.position[level]]
     if beam.outcome[level] < 0:
-        beam.total[level] = price_of(instance, test, memo.mask[node]) * memo.mass[node]
+        beam.total[level] = price_of(instance, test, memo.mask[node]) * memo.mass[node] + instance.penalty
     child = np.int64(-1)
     if beam.total[level] < memo.upper[node]:
         child = _next_child(instance, memo, beam, level, test)
@@ -123,27 +125,28 @@ def _try_test(instance: Instance, memo: Memo, beam: Beam, level: int) -> Any:
 
 
 @kernel
-def beam_slice(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, steps: int) -> Any:
-    """Run the beam until it is DONE, `steps` states were visited (PAUSED) or room is short (FULL)."""
+def beam_slice(instance: Instance, memo: Memo, scratch: Scratch, beam: Beam, until: int) -> Any:
+    """Run the beam until it is DONE, the work done reaches `until` (PAUSED) or room is short (FULL)."""
     while beam.height[0] > 0:
         level = beam.height[0] - 1
-        if steps < 0:
+        if memo.size[WORK] >= until:
             return PAUSED
         if memo.key.size - memo.size[NODES] < instance.cells.shape[1]:
             return FULL
         if beam.tried[level] < 0:
-            steps -= 1
             _candidates(instance, memo, scratch, beam, level)
         if beam.position[level] >= beam.tried[level]:
             beam.height[0] -= 1
             if level > 0:
                 beam.total[level - 1] += memo.upper[beam.node[level]]
             continue
+        charge(memo, STEP)
         child = _try_test(instance, memo, beam, level)
         if child < 0:
             continue
         # Nothing is gained below a state that a beam as wide went through, or that no test can pay for, or is solved.
-        done = memo.beam[child] >= beam.width[level + 1] or memo.stop[child] <= instance.least * memo.mass[child]
+        least = instance.least * memo.mass[child] + instance.penalty
+        done = memo.beam[child] >= beam.width[level + 1] or memo.stop[child] <= least
         if done or memo.lower[child] >= memo.upper[child] - instance.tolerance:
             beam.total[level] += memo.upper[child]
             continue

@@ -6,7 +6,8 @@ merged stakes g, the plan of least expected loss
 .. math:: J(S) = \min\bigl(\min_y \sum_{r \in S} \ell(r, y),\;
           \min_i c_i\, w(S) + \sum_b J(S_{ib})\bigr)
 
-has value :math:`\sum_r \max_y g(r, y) - J`. For the match reward the loss of stopping is
+has value :math:`\sum_r \max_y g(r, y) - J`. A penalty of nodes is added to the price of a test once, whatever the mass
+of S. For the match reward the loss of stopping is
 :math:`\sum_{r \in S} s_r - \max_{r \in S} s_r`.
 
 Two forms hold the sums over a set of rows. *Packed*: each row is written as a few atoms of few types (an atom
@@ -53,7 +54,7 @@ class Instance(Bundle):
     packed: bool  # which form holds the sums
     match: bool  # whether the reward is match
     uniform: bool  # whether all prices are equal
-    penalised: bool  # whether some test is dearer once its group is open
+    dearer: bool  # whether some test is dearer once its group is open
     grouped: bool  # whether groups matter
     opening: bool  # whether some test may pay by opening its group alone
     words: int  # of a set of rows
@@ -75,6 +76,7 @@ class Instance(Bundle):
     group: IntArray
     opener: NDArray[np.bool_]  # tests whose price is below what they save another one of their group
     least: float  # least price of any test
+    penalty: float  # of every test node of the tree, however many rows come to it
     tolerance: float  # bounds closer than this are equal
     constant_below: float  # half the mass of the lightest row: a test splits no set of which it leaves less aside
 
@@ -105,10 +107,25 @@ class Compiled:
     budget: int  # in units
 
 
+def distinct_rows(codes: IntArray) -> tuple[IntArray, IntArray]:
+    """First place of each distinct row, in ascending order of rows, and the number of each row among them.
+
+    Rows become byte strings, highest byte first, whose order is that of the rows: sorting them takes a tenth of the
+    time of sorting rows of numbers.
+    """
+    codes = codes if codes.shape[1] else np.zeros((len(codes), 1), dtype=np.int64)
+    largest = int(codes.max(initial=0))
+    number = next(number for number in (">u1", ">u2", ">u4", ">u8") if largest <= np.iinfo(number).max)
+    text = np.ascontiguousarray(codes.astype(number))
+    text = text.view(f"S{text.itemsize * codes.shape[1]}").reshape(-1)
+    _, first, origin = np.unique(text, return_index=True, return_inverse=True)
+    return first.astype(np.int64), origin.reshape(-1).astype(np.int64)
+
+
 def merge_rows(codes: IntArray, weight: FloatArray, stakes: FloatArray, *, match: bool) -> Merged:
     """Merge rows with equal codes; the irreducible loss of a merged row leaves the problem."""
-    distinct, origin = np.unique(codes, axis=0, return_inverse=True)
-    n, origin = distinct.shape[0], origin.reshape(-1)
+    first, origin = distinct_rows(codes)
+    distinct, n = codes[first], first.size
     mass = np.zeros(n)
     np.add.at(mass, origin, weight)
     if match:
@@ -244,6 +261,7 @@ def compile_instance(arrays: Arrays) -> Compiled:
         type_start=type_start,
         type_values=np.ascontiguousarray(type_values),
         salt=np.random.default_rng(20_240_229).integers(1, 1 << 63, size=words, dtype=np.uint64),
+        penalty=arrays.penalty,
         tolerance=1e-12 * everything,
         constant_below=smallest / 2 if smallest > 1e-11 * merged.weight.sum() else -1.0,
         **prices,
@@ -272,7 +290,7 @@ def _prices(cost: FloatArray, group_cost: FloatArray, group: IntArray, budget: f
     discounted = np.where(number >= 0, group_cost, cost)
     return {
         "uniform": bool(names.size == 0 and np.ptp(cost) == 0) if cost.size else True,
-        "penalised": bool((discounted > cost).any()),
+        "dearer": bool((discounted > cost).any()),
         "grouped": bool(names.size),
         "opening": bool(opener.any()),
         "least": float(np.minimum(cost, discounted).min(initial=np.inf)),

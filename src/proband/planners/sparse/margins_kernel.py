@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from proband.compiling import inner, kernel, popcount, trailing_zeros
+from proband.compiling import CONTRACTING, inner, kernel, popcount, trailing_zeros
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
-from proband.planners.sparse.memo_kernel import is_open, rows_key
+from proband.planners.sparse.memo_kernel import is_open, listed_key, rows_key
 from proband.planners.sparse.scratch import Scratch
 
 
@@ -23,7 +23,7 @@ def price_of(instance: Instance, test: Number, mask: Any) -> Any:
 
 
 @inner
-def units_of(instance: Instance, test: int, mask: Any) -> Any:
+def units_of(instance: Instance, test: Number, mask: Any) -> Any:
     """Price of a test in budget units when the groups in `mask` are open."""
     return instance.group_units[test] if is_open(instance.group[test], mask) else instance.price_units[test]
 
@@ -74,12 +74,14 @@ def _add_type(instance: Instance, scratch: Scratch, bits: Any, t: int) -> None:
 
 @inner
 def _add_rows(instance: Instance, scratch: Scratch, bits: Any) -> None:
-    """Add row by row; every row is in one column of test 0, so its columns make up the whole."""
-    for w in range(bits.size):
-        word = bits[w]
-        while word != np.uint64(0):
-            _add_row(instance, scratch.margin, (w << 6) + np.int64(trailing_zeros(word)))
-            word &= word - np.uint64(1)
+    """Add up the rows; every row is in one column of test 0, so its columns make up the whole."""
+    columns = scratch.margin.shape[1]
+    for v in range(scratch.total.size):
+        picked = _pick_all(instance, scratch, bits, v)
+        if instance.match and v == 2:
+            most_codes(scratch.margin[v], instance.onehot, scratch, picked, np.int64(0), columns)
+        else:
+            add_codes(scratch.margin[v], instance.onehot, scratch, picked, np.int64(0), columns)
     for v in range(scratch.total.size):
         for b in range(instance.outcomes[0] if instance.outcomes.size else 0):
             value = scratch.margin[v, instance.level_offset[b]]
@@ -90,19 +92,47 @@ def _add_rows(instance: Instance, scratch: Scratch, bits: Any) -> None:
 
 
 @inner
-def _add_row(instance: Instance, target: Any, row: Number) -> None:
-    """Add a row's values to target (width, columns) wherever its one-hot code is 1."""
-    code = instance.onehot
-    for v in range(target.shape[0]):
-        value = instance.row_values[row, v]
-        if value == 0.0:
-            continue
-        if instance.match and v == 2:
-            for c in range(target.shape[1]):
-                target[v, c] = max(target[v, c], code[row, c] * value)
-        else:
-            for c in range(target.shape[1]):
-                target[v, c] += code[row, c] * value
+def _pick_all(instance: Instance, scratch: Scratch, bits: Any, v: int) -> Any:
+    """List the rows whose v-th value is not 0, with this value; returns their number."""
+    count = np.int64(0)
+    for w in range(bits.size):
+        word = bits[w]
+        while word != np.uint64(0):
+            row = (w << 6) + np.int64(trailing_zeros(word))
+            word &= word - np.uint64(1)
+            value = instance.row_values[row, v]
+            scratch.pick[count] = row
+            scratch.worth[count] = value
+            count += np.int64(value != 0.0)
+    return count
+
+
+@inner(fastmath=CONTRACTING)
+def add_codes(sums: Any, codes: Any, scratch: Scratch, picked: Number, start: Number, end: Number) -> None:
+    """Add the values of the picked rows to the sums start .. end-1 of columns where their codes are 1.
+
+    Four rows at a time, so that a sum is read and written once for four; each is added in the order of the rows.
+    A code is 0 or 1, hence a product is exact, and one instruction for product and sum rounds as two.
+    """
+    pick, worth, whole = scratch.pick, scratch.worth, picked & ~3
+    for k in range(0, whole, 4):
+        one, two, three, four = codes[pick[k]], codes[pick[k + 1]], codes[pick[k + 2]], codes[pick[k + 3]]
+        x, y, z, t = worth[k], worth[k + 1], worth[k + 2], worth[k + 3]
+        for c in range(start, end):
+            sums[c] = (((sums[c] + x * one[c]) + y * two[c]) + z * three[c]) + t * four[c]
+    for k in range(whole, picked):
+        one, x = codes[pick[k]], worth[k]
+        for c in range(start, end):
+            sums[c] += x * one[c]
+
+
+@inner
+def most_codes(largest: Any, codes: Any, scratch: Scratch, picked: Number, start: Number, end: Number) -> None:
+    """The largest of the values of the picked rows, for the columns start .. end-1 where their codes are 1."""
+    for k in range(picked):
+        one, x = codes[scratch.pick[k]], scratch.worth[k]
+        for c in range(start, end):
+            largest[c] = max(largest[c], x * one[c])
 
 
 @inner
@@ -193,6 +223,25 @@ def _drop(scratch: Scratch, place: int, chosen: Number) -> None:
         scratch.signature[k] = scratch.signature[k + 1]
 
 
+@inner
+def _list_words(scratch: Scratch, bits: Any) -> Any:
+    """List the words of a set that are not 0; returns their number."""
+    live = np.int64(0)
+    for w in range(bits.size):
+        scratch.live[live] = w
+        live += np.int64(bits[w] != np.uint64(0))
+    return live
+
+
+@inner
+def _cell_key(instance: Instance, scratch: Scratch, bits: Any, c: int, live: Number) -> Any:
+    """Key of the rows in a column; where few words are not 0, from these, else by the loop that is vectorised."""
+    cell = instance.cell_rows[c]
+    if 6 * live < bits.size:
+        return listed_key(instance, bits, cell, scratch.live, live)
+    return rows_key(instance, bits, cell)
+
+
 @kernel
 def survey(instance: Instance, scratch: Scratch, mask: Any, budget: int) -> Any:
     """Fill the margins of the rows `scratch.here`, and list the tests worth running: returns their number.
@@ -203,7 +252,7 @@ def survey(instance: Instance, scratch: Scratch, mask: Any, budget: int) -> Any:
     """
     bits = scratch.here
     _margins(instance, scratch, bits)
-    chosen = np.int64(0)
+    live, chosen = _list_words(scratch, bits), np.int64(0)
     for j in range(instance.outcomes.size):
         units = units_of(instance, j, mask)
         if budget < UNLIMITED and min(units, instance.group_units[j]) > budget:
@@ -213,7 +262,7 @@ def survey(instance: Instance, scratch: Scratch, mask: Any, budget: int) -> Any:
             c = instance.level_offset[b] + j
             if scratch.present[c] != np.uint64(0):
                 seen += 1
-                scratch.key[c] = rows_key(instance, bits, instance.cell_rows[c])
+                scratch.key[c] = _cell_key(instance, scratch, bits, c, live)
                 signature += scratch.key[c]
         if seen < 2 and not _opens(instance, scratch, j, mask):
             continue

@@ -17,14 +17,14 @@ from proband.vocabulary import FloatArray, IntArray
 
 STOP = -1
 UNKNOWN = -2
-NODES, MOVES, CHILDREN, EXPANSIONS = 0, 1, 2, 3
+NODES, MOVES, CHILDREN, EXPANSIONS, WORK = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True, eq=False)
 class Memo(Bundle):
     """Growable arrays: of nodes, then of moves (``move_``) and of children (``child_``)."""
 
-    size: IntArray  # nodes, moves and children in use, and the expansions made
+    size: IntArray  # nodes, moves and children in use, the expansions made, and the work done (see work_kernel)
     sums: FloatArray  # room for the sums of a value vector
     table: NDArray[np.int32]  # node in each slot of the hash table, -1: free; at least four times as many as nodes
     bits: NDArray[np.uint64]  # the rows of the state
@@ -42,7 +42,7 @@ class Memo(Bundle):
     move_start: IntArray
     move_count: NDArray[np.int32]
     move_test: NDArray[np.int32]
-    move_price: FloatArray  # price times mass
+    move_price: FloatArray  # price times mass, and the penalty of the node
     move_child: IntArray  # the first child
     move_children: NDArray[np.int32]  # how many
     child_node: NDArray[np.int32]  # -1: not linked yet
@@ -59,7 +59,7 @@ _GROWING = [field.name for field in fields(Memo) if field.name not in ("size", "
 def new_memo(words: int, width: int, rooms: tuple[int, int, int] = (1 << 12, 1 << 15, 1 << 16)) -> Memo:
     """Make an empty memo for sets of rows of `words` words and value vectors of `width` numbers."""
     shapes: dict[str, Any] = {name: rooms[_POOLS.get(name, 0)] for name in _GROWING}
-    memo = Memo.zeros(**{**shapes, "bits": (rooms[0], words)}, size=4, sums=width, table=4 * rooms[0])
+    memo = Memo.zeros(**{**shapes, "bits": (rooms[0], words)}, size=5, sums=width, table=4 * rooms[0])
     memo.table.fill(-1)
     return memo
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from proband.compiling import inner, kernel, popcount
+from proband.compiling import inner, kernel, popcount, trailing_zeros
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.memo import NODES, STOP, Memo
 from proband.planners.sparse.scratch import Scratch
+from proband.planners.sparse.work_kernel import charge
 
 
 @inner
@@ -30,6 +31,18 @@ def rows_key(instance: Instance, bits: Any, cell: Any) -> Any:
     """Key of the row set bits & cell."""
     key = np.uint64(0)
     for w in range(bits.size):
+        word = bits[w] & cell[w]
+        if word != np.uint64(0):
+            key ^= _mix(word + instance.salt[w])
+    return key
+
+
+@inner
+def listed_key(instance: Instance, bits: Any, cell: Any, live: Any, count: Number) -> Any:
+    """The same, where the non-zero words of `bits` are listed: small sets have few."""
+    key = np.uint64(0)
+    for k in range(count):
+        w = live[k]
         word = bits[w] & cell[w]
         if word != np.uint64(0):
             key ^= _mix(word + instance.salt[w])
@@ -156,11 +169,13 @@ def _sum_atoms(instance: Instance, total: Any, bits: Any, cell: Any) -> None:
 
 @inner(inline=True)
 def _sum_rows(instance: Instance, total: Any, bits: Any, cell: Any) -> None:
-    for r in range(instance.bits):
-        w = r >> 6
-        if (bits[w] & cell[w]) >> np.uint64(r & 63) & np.uint64(1) != np.uint64(0):
+    for w in range(bits.size):
+        word = bits[w] & cell[w]
+        while word != np.uint64(0):
+            row = (w << 6) + np.int64(trailing_zeros(word))
+            word &= word - np.uint64(1)
             for v in range(total.size):
-                value = instance.row_values[r, v]
+                value = instance.row_values[row, v]
                 total[v] = max(total[v], value) if instance.match and v == 2 else total[v] + value
 
 
@@ -205,6 +220,7 @@ def _add_node(
     """Store the state with rows bits & cell (room is the caller's business); returns its node."""
     node = memo.size[NODES]
     memo.size[NODES] += 1
+    charge(memo, 100 + 10 * bits.size + (0 if instance.packed else instance.bits))
     for w in range(bits.size):
         memo.bits[node, w] = bits[w] & cell[w]
     memo.key[node] = key
@@ -247,20 +263,3 @@ def make_child(instance: Instance, memo: Memo, node: int, test: Number, b: Numbe
     key = key_of(instance, bits, cell, mask, depth, budget)
     child = find(memo, key, bits, cell, mask, depth, budget)
     return child if child >= 0 else _add_node(instance, memo, bits, cell, key, mask, depth, budget)
-
-
-# What Python asks when it reads the incumbent policy.
-
-
-@kernel
-def find_here(instance: Instance, memo: Memo, scratch: Scratch, mask: Any, depth: int, budget: int) -> Any:
-    """Node of the state with the rows `scratch.here`, or -1."""
-    bits = scratch.here
-    return find(memo, key_of(instance, bits, bits, mask, depth, budget), bits, bits, mask, depth, budget)
-
-
-@kernel
-def follow(instance: Instance, scratch: Scratch, b: int, test: int, mask: Any, depth: int, budget: int) -> Any:
-    """Open groups, tests left and budget left once `test` had outcome b at the rows `scratch.here`."""
-    cell = instance.cell_rows[instance.level_offset[b] + test]
-    return child_state(instance, scratch.here, cell, test, mask, depth, budget)

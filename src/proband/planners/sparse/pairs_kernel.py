@@ -10,6 +10,8 @@ least one more test. Both the first and the second test are common to all rows. 
 :math:`L_i = c_i w(S) + \sum_b L_{ib}` bounds every plan that starts with i and
 :math:`U_i = c_i w(S) + \sum_b U_{ib}` is the value of one.
 
+A penalty of nodes is added to every price times a mass.
+
 A pair (i, j) is counted once, for i < j: its four or more cells serve as i first, j second (*forward*) and as j first,
 i second (*backward*).
 """
@@ -39,7 +41,7 @@ def pair_bounds(instance: Instance, scratch: Scratch, chosen: int, mask: Any, de
     """
     columns = scratch.level_offset[scratch.level_size.size]
     for k in range(columns):
-        scratch.upper[k] = scratch.cell_stop[k]
+        scratch.upper[k] = scratch.cell_stop[k] if depth < 2 else HUGE
         scratch.lower[k] = scratch.cell_stop[k] if depth < 2 else HUGE
     if depth >= 2:
         if not instance.match and instance.level_size.size == 2 and scratch.level_size[1] == chosen:
@@ -48,8 +50,10 @@ def pair_bounds(instance: Instance, scratch: Scratch, chosen: int, mask: Any, de
             for i in range(chosen - 1):
                 _prices(instance, scratch, i, chosen, mask, depth, budget)
                 _pairs(instance, scratch, i, chosen)
+        # Whatever the second test is, its node is paid for once: added here, and not for every pair.
         for k in range(columns):
-            scratch.lower[k] = min(scratch.lower[k], scratch.cell_stop[k])
+            scratch.upper[k] = min(scratch.upper[k] + instance.penalty, scratch.cell_stop[k])
+            scratch.lower[k] = min(scratch.lower[k] + instance.penalty, scratch.cell_stop[k])
 
 
 @inner(inline=True)
@@ -67,7 +71,7 @@ def _binary_pairs(instance: Instance, scratch: Scratch, chosen: int, mask: Any, 
             packed_slab(instance, scratch, i, np.int64(1))
         else:
             dense_slab(instance, scratch, i, np.int64(1))
-        _binary_row(scratch, i, chosen, spare)
+        _binary_row(scratch, i, chosen, spare, instance.penalty)
 
 
 # The loop that decides the speed, where every test has two outcomes. With the value vectors of "i = 1", "j = 1" and
@@ -99,7 +103,7 @@ def _binary_stops(scratch: Scratch, i: int, chosen: int) -> None:
 
 
 @inner(fastmath=FINITE)
-def _binary_row(scratch: Scratch, i: int, chosen: int, spare: float) -> None:
+def _binary_row(scratch: Scratch, i: int, chosen: int, spare: float, penalty: float) -> None:
     """Update the bounds of the cells of test i and of the tests j > i (upper, lower: outcome 0, then outcome 1).
 
     `slab[1]` and `ones` hold the values of "i = j = 1" and "j = 1". A pair is left out of the lower bound of a cell
@@ -115,12 +119,16 @@ def _binary_row(scratch: Scratch, i: int, chosen: int, spare: float) -> None:
         m10, m01 = one - m11, y - m11
         m00 = zero - m01
         # Per cell: stop there, or pay for a third test at least.
+        p11, p10 = max(third * m11, 0.0), max(third * m10, 0.0)
+        p01, p00 = max(third * m01, 0.0), max(third * m00, 0.0)
+        if penalty != 0.0:  # the same for all j, so the compiler makes two loops, and the common one does not add
+            p11, p10, p01, p00 = p11 + penalty, p10 + penalty, p01 + penalty, p00 + penalty
         a11, a10 = max(stop[3, j], 0.0), max(stop[2, j], 0.0)
         a01, a00 = max(stop[1, j], 0.0), max(stop[0, j], 0.0)
-        f11 = min(a11, max(third * m11, 0.0)) if m11 >= spare else HUGE
-        f10 = min(a10, max(third * m10, 0.0)) if m10 >= spare else HUGE
-        f01 = min(a01, max(third * m01, 0.0)) if m01 >= spare else HUGE
-        f00 = min(a00, max(third * m00, 0.0)) if m00 >= spare else HUGE
+        f11 = min(a11, p11) if m11 >= spare else HUGE
+        f10 = min(a10, p10) if m10 >= spare else HUGE
+        f01 = min(a01, p01) if m01 >= spare else HUGE
+        f00 = min(a00, p00) if m00 >= spare else HUGE
         # First i, then j.
         pay1, pay0 = scratch.after[j] * one, scratch.after[j] * zero
         u1 = min(u1, pay1 + a11 + a10)
@@ -211,7 +219,7 @@ def _stops(instance: Instance, scratch: Scratch, i: int, b: int) -> None:
                 stop[b, k] = min(stop[b, k], slab[b, v, k])
         for k in range(start, end):
             stop[b, k] = max(stop[b, k], 0.0)
-            scratch.floor[b, k] = min(stop[b, k], max(scratch.third[k - shift] * slab[b, 0, k], 0.0))
+            scratch.floor[b, k] = min(stop[b, k], max(scratch.third[k - shift] * slab[b, 0, k], 0.0) + instance.penalty)
 
 
 @inner

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
 from proband.distributions import Discrete
+from proband.errors import PlanError
 from proband.planners.discrete_plan import Place, TreePlan, grow
 from proband.planners.memory import available_memory
 from proband.planners.options import Options, serves
-from proband.planners.sparse.solve import Limits, SupportPlan, solve_support
+from proband.planners.sparse.instance import distinct_rows
+from proband.planners.sparse.limits import Limits
+from proband.planners.sparse.solve import SupportPlan, compile_kernels, solve_support
+from proband.planners.sparse.trees import Trees
 from proband.policies import Decider
 from proband.problem import Problem
 from proband.vocabulary import IntArray, Kind, Pooling
@@ -19,24 +24,35 @@ MEMORY_SHARE = 0.5
 """Share of the free memory that a search takes, if no limit is given."""
 
 
+NODE_SECONDS = 1e-4
+"""Time to make a node of a plan from one of the search."""
+
+ROW_SECONDS = 2e-6
+"""Time to evaluate a plan on a row."""
+
+
 class SparsePlan(TreePlan):
     """A plan from a search over the support.
 
     Attributes
     ----------
     search : SupportPlan
-        How the search went: its `status` ("optimal", "time", "memory", "interrupted"), expansions and seconds.
+        How the search went: its `status` ("optimal", "time", "memory", "interrupted"), expansions and seconds. With a
+        penalty of nodes, `search.penalised` is what was maximised and `search.bound` bounds that; `value` is the true
+        value all the same, and `bound` what perfect information would bring.
     """
 
     search: SupportPlan
 
 
-@serves(Kind.LISTED)
+@serves(Kind.LISTED, takes=("node_penalty", "warm"))
 def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> SparsePlan:
     """Search for the best plan; stopped by a limit or by Ctrl-C, return the best so far with a valid bound."""
+    compile_kernels()  # which no limit counts
+    began = time.perf_counter()
     decider = Decider(problem, distribution)
     context = _contexts(problem, distribution)
-    found = _search(problem, decider, context, options)
+    found = _search(problem, decider, context, options, began)
 
     def choose(place: Place) -> int | None:
         node = int(found.roots[context[place.rows[0]]])
@@ -48,14 +64,16 @@ def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> S
         return None
 
     root = grow(problem, decider, choose)
-    plan = SparsePlan(problem, distribution, root, method="sparse", bound=found.bound)
+    # A bound of the penalised value says nothing of policies with more nodes.
+    bound = found.bound if found.penalty == 0 else found.ceiling
+    plan = SparsePlan(problem, distribution, root, method="sparse", bound=bound)
     plan.search = found
-    if found.status == "optimal":
+    if found.status == "optimal" and found.penalty == 0:
         plan.bound = plan.value
     return plan
 
 
-def _search(problem: Problem, decider: Decider, context: IntArray, options: Options) -> SupportPlan:
+def _search(problem: Problem, decider: Decider, context: IntArray, options: Options, began: float) -> SupportPlan:
     law, prices = decider.distribution, problem.prices.only(problem.operable)
     memory = MEMORY_SHARE * available_memory() if options.memory_limit is None else options.memory_limit
     return solve_support(
@@ -69,12 +87,40 @@ def _search(problem: Problem, decider: Decider, context: IntArray, options: Opti
         max_tests=options.max_tests,
         budget=options.budget,
         starts=[np.flatnonzero(context == number) for number in range(int(context.max()) + 1)],
-        limits=Limits(seconds=math.inf if options.time_limit is None else options.time_limit, memory=memory),
+        penalty=options.node_penalty,
+        warm=_trees(problem, law, options.warm),
+        limits=Limits(seconds=_seconds(options, law, began), memory=memory, node_seconds=NODE_SECONDS),
         progress=options.progress,
     )
 
 
+def _seconds(options: Options, distribution: Discrete, began: float) -> float:
+    """Seconds for the search: what is left of the limit, less what evaluating its plan takes."""
+    if options.time_limit is None:
+        return math.inf
+    return options.time_limit - (time.perf_counter() - began) - ROW_SECONDS * len(distribution)
+
+
 def _contexts(problem: Problem, distribution: Discrete) -> IntArray:
     """Return a number for what is known on arrival, for each support row."""
-    known = distribution.support[:, problem.context]
-    return np.unique(known, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return distinct_rows(distribution.support[:, problem.context].astype(np.int64))[1]
+
+
+def _columns(problem: Problem) -> list[tuple[object, ...]]:
+    """What a tree needs to know of the tests; prices may change."""
+    return [(test.name, test.outcomes, test.available, test.on_arrival) for test in problem.tests]
+
+
+def _trees(problem: Problem, distribution: Discrete, warm: object | None) -> Trees | None:
+    """Return the trees of an earlier plan for the start sets of a law; -1 for what was not known on arrival then."""
+    if warm is None:
+        return None
+    if not isinstance(warm, SparsePlan) or _columns(warm.problem) != _columns(problem):
+        raise PlanError(
+            "warm is no sparse plan for the tests of this problem; a search starts from trees over the same tests; "
+            'give a plan that method="sparse" made for them, or leave it out'
+        )
+    before, now = (np.unique(law.support[:, problem.context], axis=0) for law in (warm.distribution, distribution))
+    place = {tuple(known): int(root) for known, root in zip(before, warm.search.roots, strict=True)}
+    roots = np.array([place.get(tuple(known), -1) for known in now], dtype=np.int64)
+    return Trees(roots=roots, node_test=warm.search.node_test, children=warm.search.children)

@@ -27,6 +27,7 @@ class Scratch(Bundle):
     """
 
     here: NDArray[np.uint64]  # rows under survey
+    live: IntArray  # and their words that are not 0
     total: FloatArray  # their value vector (width, 1)
     margin: FloatArray  # of each column: value vector,
     present: NDArray[np.uint64]  # whether some row is in it (not 0),
@@ -40,8 +41,10 @@ class Scratch(Bundle):
     bits: NDArray[np.uint64]  # packed: non-zero words of each compact column,
     segment: IntArray  # where each type's begin (dense: how many rows, in its first place),
     tally: NDArray[np.uint64]  # and counts
-    rows: IntArray  # dense: the rows,
-    onehot: FloatArray  # and their codes on the compact columns
+    rank: IntArray  # dense: place of each row here,
+    onehot: FloatArray  # and its codes on the compact columns;
+    pick: IntArray  # places of the rows of a cell
+    worth: FloatArray  # and one of their values
     mass: FloatArray  # of each compact column: mass,
     cell_stop: FloatArray  # loss of stopping,
     lower: FloatArray  # bounds,
@@ -70,13 +73,14 @@ def new_scratch(instance: Instance) -> Scratch:
         **dict.fromkeys(by_column, columns),
         **dict.fromkeys(by_test, tests),
         here=instance.words,
+        live=instance.words + 1,
         total=(width, 1),
         margin=(width, columns),
         level_size=levels,
         level_offset=levels + 1,
         bits=(instance.words, columns),
         segment=max(instance.type_start.size, 1) + 1,
-        rows=dense,
+        **dict.fromkeys(("rank", "pick", "worth"), dense + 1),
         onehot=(dense, columns),
         slab=(levels, width, columns),
         stop=(levels, columns),

@@ -6,7 +6,8 @@ bound. It always works on the test with the least lower bound :math:`L_i`, and h
 but never more than half the child's gap: its sibling may be easier to raise.
 Every state keeps its surviving tests, so a later visit goes on where the last one stopped, and every bound in the
 memo is valid at any time. Where nothing limits the number of tests, *superadditivity*
-:math:`J(S) \ge \sum_b J(S_{ib})` (being told the outcome of i for free can only help) adds to the bounds.
+:math:`J(S) \ge \sum_b J(S_{ib})` (being told the outcome of i for free can only help) adds to the bounds; with a
+penalty of nodes it is :math:`J(S) \ge \max_b J(S_{ib})`.
 """
 
 from __future__ import annotations
@@ -16,22 +17,25 @@ from typing import Any
 import numpy as np
 
 from proband.compiling import inner, kernel
-from proband.planners.sparse.expand_kernel import expand, told_for_free
+from proband.planners.sparse.expand_kernel import expand, free_bound, told_for_free
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
-from proband.planners.sparse.memo import CHILDREN, EXPANSIONS, MOVES, NODES, UNKNOWN, Memo
+from proband.planners.sparse.memo import CHILDREN, MOVES, NODES, UNKNOWN, WORK, Memo
 from proband.planners.sparse.memo_kernel import find, key_of, make_child
 from proband.planners.sparse.scratch import DONE, FULL, PAUSED, Scratch, Stack
+from proband.planners.sparse.work_kernel import MOVE, STEP, charge
 
 
 @inner
-def _move_bounds(memo: Memo, move: int) -> Any:
-    """Sums of the children's bounds: what is known of their states, or else what the expansion left."""
-    low, high = 0.0, 0.0
+def _move_bounds(instance: Instance, memo: Memo, move: int) -> Any:
+    """Sums of the children's bounds (of their states, or else as the expansion left them), and their `free_bound`."""
+    low, high, told = 0.0, 0.0, 0.0
     for child in range(memo.move_child[move], memo.move_child[move] + memo.move_children[move]):
         target = memo.child_node[child]
-        low += memo.lower[target] if target >= 0 else memo.child_lower[child]
+        least = memo.lower[target] if target >= 0 else memo.child_lower[child]
+        low += least
+        told = free_bound(instance, told, least)
         high += memo.upper[target] if target >= 0 else memo.child_upper[child]
-    return low, high
+    return low, high, told
 
 
 @inner
@@ -52,8 +56,8 @@ def _refresh(instance: Instance, memo: Memo, node: int) -> Any:
     best, first, second, first_upper, told = -1, np.inf, np.inf, np.inf, 0.0
     while k < count:
         move = start + k
-        low, high = _move_bounds(memo, move)
-        told = max(told, low)
+        low, high, known = _move_bounds(instance, memo, move)
+        told = max(told, known)
         low += memo.move_price[move]
         high += memo.move_price[move]
         if high < memo.upper[node]:
@@ -165,14 +169,16 @@ def _is_full(instance: Instance, memo: Memo) -> Any:
 
 
 @kernel
-def search_slice(instance: Instance, memo: Memo, scratch: Scratch, stack: Stack, expansions: int, slack: float) -> Any:
-    """Run until the stack is empty (DONE), `expansions` more nodes were expanded (PAUSED) or room is short (FULL)."""
-    last = memo.size[EXPANSIONS] + expansions
-    steps = 40 * expansions  # visits that expand nothing are cheap, but there may be many
+def search_slice(
+    instance: Instance, memo: Memo, scratch: Scratch, stack: Stack, until: int, states: int, slack: float
+) -> Any:
+    """Run until the stack is empty (DONE), room is short (FULL), or so much work is done or so many states are held.
+
+    Where a slice ends (PAUSED) is of no consequence: the next one goes on as if there had been none.
+    """
     while stack.height[0] > 0:
         node, limit = stack.node[stack.height[0] - 1], stack.limit[stack.height[0] - 1]
-        steps -= 1
-        if memo.size[EXPANSIONS] >= last or steps < 0:
+        if memo.size[WORK] >= until or memo.size[NODES] > states:
             return PAUSED
         if _is_full(instance, memo):
             return FULL
@@ -180,6 +186,7 @@ def search_slice(instance: Instance, memo: Memo, scratch: Scratch, stack: Stack,
             stack.height[0] -= 1
             continue
         if memo.expanded[node]:
+            charge(memo, STEP + MOVE * memo.move_count[node])
             node, limit = _descend(instance, memo, stack, slack)
             if node < 0:
                 continue

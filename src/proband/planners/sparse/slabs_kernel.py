@@ -8,11 +8,13 @@ value of the cell of (i = b) and the column, for one i at a time.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from proband.compiling import inner, popcount, trailing_zeros
 from proband.planners.sparse.instance import Instance, Number
-from proband.planners.sparse.margins_kernel import stop_loss
+from proband.planners.sparse.margins_kernel import add_codes, most_codes, stop_loss
 from proband.planners.sparse.scratch import Scratch
 
 
@@ -56,15 +58,16 @@ def _gather_words(instance: Instance, scratch: Scratch, columns: Number) -> None
 
 @inner
 def _gather_rows(instance: Instance, scratch: Scratch, columns: Number) -> None:
-    """List the rows with their codes on the compact columns; segment[0] is their number."""
-    count = 0
+    """List the rows with their codes on the compact columns that are summed over; segment[0] is their number."""
+    first = np.int64(0) if instance.match else scratch.level_offset[1]  # outcomes 0 follow by subtraction
+    count = np.int64(0)
     for w in range(scratch.here.size):
         word = scratch.here[w]
         while word != np.uint64(0):
             row = (w << 6) + np.int64(trailing_zeros(word))
             word &= word - np.uint64(1)
-            scratch.rows[count] = row
-            for k in range(columns):
+            scratch.rank[row] = count
+            for k in range(first, columns):
                 scratch.onehot[count, k] = instance.onehot[row, scratch.column[k]]
             count += 1
     scratch.segment[0] = count
@@ -110,32 +113,35 @@ def dense_slab(instance: Instance, scratch: Scratch, i: int, b: Number) -> None:
 
     Maxima cannot be had by subtraction, so for match `complete_slab` has nothing to do.
     """
-    mine, slab = scratch.level_offset[b] + i, scratch.slab
-    for level in range(0 if instance.match else 1, scratch.level_size.size):
-        start = scratch.level_offset[level] + i + 1
-        end = scratch.level_offset[level] + scratch.level_size[level]
-        if end <= start:
-            break
-        for v in range(scratch.total.size):
+    for v in range(scratch.total.size):
+        picked = _pick(instance, scratch, scratch.column[scratch.level_offset[b] + i], v)
+        for level in range(0 if instance.match else 1, scratch.level_size.size):
+            start = scratch.level_offset[level] + i + 1
+            end = scratch.level_offset[level] + scratch.level_size[level]
+            if end <= start:
+                break
             for c in range(start, end):
-                slab[b, v, c] = 0.0
-        for k in range(scratch.segment[0]):
-            if scratch.onehot[k, mine] != 0.0:
-                _add_codes(instance, scratch, k, b, start, end)
+                scratch.slab[b, v, c] = 0.0
+            if instance.match and v == 2:
+                most_codes(scratch.slab[b, v], scratch.onehot, scratch, picked, start, end)
+            else:
+                add_codes(scratch.slab[b, v], scratch.onehot, scratch, picked, start, end)
 
 
 @inner
-def _add_codes(instance: Instance, scratch: Scratch, k: int, b: Number, start: int, end: int) -> None:
-    """Add the values of the k-th row to the columns start .. end-1 of slab b where its code is 1."""
-    slab, onehot, row = scratch.slab, scratch.onehot, scratch.rows[k]
-    for v in range(scratch.total.size):
-        value = instance.row_values[row, v]
-        if instance.match and v == 2:
-            for c in range(start, end):
-                slab[b, v, c] = max(slab[b, v, c], value * onehot[k, c])
-        elif value != 0.0:
-            for c in range(start, end):
-                slab[b, v, c] += value * onehot[k, c]
+def _pick(instance: Instance, scratch: Scratch, column: Number, v: int) -> Any:
+    """List the rows here that are in a column and whose v-th value is not 0, with this value; returns their number."""
+    cell, count = instance.cell_rows[column], np.int64(0)
+    for w in range(cell.size):
+        word = scratch.here[w] & cell[w]
+        while word != np.uint64(0):
+            row = (w << 6) + np.int64(trailing_zeros(word))
+            word &= word - np.uint64(1)
+            value = instance.row_values[row, v]
+            scratch.pick[count] = scratch.rank[row]
+            scratch.worth[count] = value
+            count += np.int64(value != 0.0)
+    return count
 
 
 @inner

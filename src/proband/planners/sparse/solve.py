@@ -2,13 +2,12 @@ r"""Exact and anytime plans over past subjects: the public entry of the sparse p
 
 At a set S of rows that agree with what was seen, a plan stops, worth :math:`\max_y \sum_{r \in S} stakes_{ry}` (or
 :math:`\max_{r \in S} stakes_r` for the match reward), or runs a test, which costs its price times the mass of S and
-splits S by outcome. The search keeps an interval around the optimal value that only shrinks; it ends with a proof
-or at a limit.
+splits S by outcome; a penalty of nodes is paid once for every test node. The search keeps an interval around the
+optimal value that only shrinks; it ends with a proof or at a limit.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,79 +18,73 @@ from numpy.typing import ArrayLike
 from proband.planners.progress import Progress, Report
 from proband.planners.sparse.arrays import check_arrays
 from proband.planners.sparse.driver import Search, grown
+from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.memo import memo_bytes
+from proband.planners.sparse.pair import new_pair, run_pair
 from proband.planners.sparse.policy import IncumbentTree
-from proband.vocabulary import IntArray
+from proband.planners.sparse.trees import Trees, check_trees
+from proband.vocabulary import FloatArray, IntArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
-    """When to stop short of a proof, and how the time is spent.
+class SupportPlan(Trees):
+    """A policy over the support with a certificate: penalised <= largest possible <= bound.
 
-    Parameters
-    ----------
-    seconds : float
-        Wall-clock limit.
-    memory : float
-        Bytes the memo may take.
-    states : float
-        States the memo may hold.
-    slice_seconds : float
-        Time between two returns to Python.
-    slack : float
-        Share of a state's gap by which a visit may overshoot the second best test.
-    improving : float
-        Share of the time given to better incumbents.
-    """
-
-    seconds: float = float("inf")
-    memory: float = 4e9
-    states: float = float("inf")
-    slice_seconds: float = 0.05
-    slack: float = 0.05
-    improving: float = 0.15
-
-
-@dataclass(frozen=True)
-class SupportPlan:
-    """A policy over the support with a certificate: value <= optimal value <= bound.
+    Without a penalty of nodes, `penalised` is `value`.
 
     Attributes
     ----------
     value : float
-        Expected reward less costs of the policy, evaluated on the rows given.
+        Expected reward less costs of the policy, evaluated on the rows given; no penalty is taken off.
+    values : ndarray (start sets,)
+        The same for each start set; they add up to `value`.
     bound : float
-        Upper bound on the value of any policy (rounding included).
+        Upper bound, rounding included, on the value of any policy less the penalty of its nodes.
+    bounds : ndarray (start sets,)
+        The same for each start set.
+    nodes : ndarray (start sets,)
+        Test nodes of the tree of each start set.
+    penalty : float
+        What each of them costs in `penalised`.
+    ceiling : float
+        What perfect information would bring at no cost.
     status : str
-        "optimal", or what ended the search: "time", "memory", "nodes", "interrupted".
-    roots : ndarray (start sets,)
-        First node of each start set.
-    node_test : ndarray (nodes,)
-        Test run at a node, -1 to stop.
+        "optimal", or what ended the search: "time", "work", "memory", "nodes", "interrupted".
+    roots, node_test, children : ndarray
+        The tree of each start set (`Trees`); children are -1 where no row has the outcome.
     node_column : ndarray (nodes,)
         Column of `stakes` to decide for when stopping at the node; for kind "max" the row.
-    children : ndarray (nodes, outcomes)
-        Node that follows each outcome, -1 where no row has it.
-    expansions, states, memory, seconds
-        Work done: sets of rows expanded, states held, bytes of memo, wall-clock time.
+    rows : int
+        Distinct rows that were searched: those with equal codes in one start set are one.
+    expansions, states, memory, seconds, work
+        What it took: sets of rows expanded, states held, bytes of memo, wall-clock time, units of work (`Limits`).
     """
 
     value: float
+    values: FloatArray
     bound: float
+    bounds: FloatArray
+    nodes: IntArray
+    penalty: float
+    ceiling: float
     status: str
-    roots: IntArray
-    node_test: IntArray
     node_column: IntArray
-    children: IntArray
+    rows: int
     expansions: int
     states: int
     memory: int
     seconds: float
+    work: int
+
+    @property
+    def penalised(self) -> float:
+        """What the search maximises: the value less the penalty of the test nodes."""
+        return self.value - self.penalty * int(self.nodes.sum())
 
     @property
     def gap(self) -> float:
-        """Bound less value."""
-        return self.bound - self.value
+        """Bound less what it bounds."""
+        return self.bound - self.penalised
 
 
 def solve_support(
@@ -106,6 +99,8 @@ def solve_support(
     max_tests: int | None = None,
     budget: float | None = None,
     starts: Sequence[ArrayLike] | None = None,
+    penalty: float = 0.0,
+    warm: Trees | None = None,
     limits: Limits | None = None,
     progress: Report | None = None,
 ) -> SupportPlan:
@@ -131,6 +126,12 @@ def solve_support(
         Most a subject may cost; a test may be run while the sum stays within it.
     starts : sequence of row index arrays, optional
         Disjoint sets of rows known on arrival; values add up. Default: one set with every row.
+    penalty : float, default 0
+        What every test node of the tree costs, in units of `stakes`, however many subjects pass it: the policy is the
+        best by its value less this, so more penalty means a smaller tree.
+    warm : Trees, optional
+        A tree for each start set to begin with, such as the last plan: the result is never worse on these rows. It
+        stops where a limit forbids its test and at outcomes that it did not know.
     limits : Limits, optional
         When to stop short of a proof.
     progress : callable, optional
@@ -148,68 +149,92 @@ def solve_support(
     ... )
     >>> plan.status, round(plan.value, 3), plan.node_test.tolist()
     ('optimal', 0.935, [1, -1, 0, -1, -1])
+    >>> small = solve_support(
+    ...     [[0, 0], [0, 1], [1, 0], [1, 1]],
+    ...     [0.25] * 4,
+    ...     [[0.25, 0], [0.25, 0], [0.25, 0], [0, 0.25]],
+    ...     [0.05, 0.04],
+    ...     penalty=0.1,
+    ... )
+    >>> round(small.value, 3), int(small.nodes.sum())
+    (0.75, 0)
     """
-    arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts)
-    _compile_kernels()
-    began, limits = time.perf_counter(), limits or Limits()
-    search = Search(arrays, limits.memory)
-    status = _run(search, began, limits, progress)
-    return _report(search, IncumbentTree(search, arrays), status, began)
+    arrays = check_arrays(codes, weight, stakes, cost, kind, group_cost, group, max_tests, budget, starts, penalty)
+    compile_kernels()
+    trees = None if warm is None else check_trees(warm, arrays)
+    limits = limits or Limits()
+    searches = [Search(arrays, limits)] if limits.cores < 2 else new_pair(arrays, limits)
+    for search in searches:
+        if trees is not None:
+            search.plant(trees)
+    status = _run(searches, progress)
+    return _report(searches, IncumbentTree(searches[0], arrays), status)
 
 
 @cache
-def _compile_kernels() -> None:
+def compile_kernels() -> None:
     """Compile (or load) every kernel on a tiny instance, so that limits do not count it."""
     arrays = check_arrays(np.eye(3), np.ones(3), np.eye(3), np.full(3, 0.1), "sum", None, None, 2, None, None)
-    search = Search(arrays, 1e9)
+    search = Search(arrays, Limits(slice_work=1, improving=0.0))
     for _ in range(3):
         search.improve()
-    while search.advance(0.1, 0.05):
+    while search.advance():
         search.memo = grown(search.memo, (search.memo.key.size, 1, 1))
     search.settle()
-    IncumbentTree(search, arrays)
+    tree = IncumbentTree(search, arrays)
+    search.plant(check_trees(Trees(**tree.flat()), arrays))
 
 
-def _run(search: Search, began: float, limits: Limits, progress: Report | None) -> str:
-    """Alternate slices of search and of improvement until solved or stopped; returns the status."""
-    search.deadline = began + limits.seconds
+def _run(searches: list[Search], progress: Report | None) -> str:
+    """Search until solved or stopped; returns the status."""
+    search = searches[0]
+
+    def goes_on() -> bool:
+        return progress is None or progress(_progress(search)) is not False
+
+    if len(searches) > 1:
+        return run_pair(search, searches[1], goes_on)
     status = "optimal"
     try:
         search.improve()
-        while status == "optimal" and search.advance(limits.slack, limits.slice_seconds):
-            seconds = time.perf_counter() - began
-            if search.seconds_improving < limits.improving * seconds:
-                search.improve()
-            if search.out_of_memory:
-                status = "memory"
-            elif search.late():
-                status = "time"
-            elif search.states > limits.states:
-                status = "nodes"
-            elif progress is not None:
-                search.settle()
-                status = "interrupted" if progress(_progress(search, seconds)) is False else status
+        while status == "optimal" and search.advance():
+            status = search.stopped_by() or ("optimal" if goes_on() else "interrupted")
     except KeyboardInterrupt:
         status = "interrupted"
     search.settle()
     return status
 
 
-def _progress(search: Search, seconds: float) -> Progress:
-    done, details = search.states, {"expansions": search.expansions}
-    return Progress(seconds=seconds, value=search.value, bound=search.bound, what="states", done=done, details=details)
+def _progress(search: Search) -> Progress:
+    return Progress(
+        seconds=search.seconds,
+        value=search.value,
+        bound=search.bound,
+        what="states",
+        done=search.states,
+        details={"expansions": search.expansions},
+    )
 
 
-def _report(search: Search, tree: IncumbentTree, status: str, began: float) -> SupportPlan:
+def _report(searches: list[Search], tree: IncumbentTree, status: str) -> SupportPlan:
+    search = searches[0]
     rounding = 4 * search.instance.tolerance * (search.compiled.merged.weight.size + 1)
-    policy = {"roots": tree.roots, "node_test": tree.test, "node_column": tree.column, "children": tree.children}
+    penalty = search.instance.penalty
     return SupportPlan(
         value=tree.value,
-        bound=max(search.bound + rounding, tree.value),
+        values=tree.values,
+        bound=max(search.bound + rounding, tree.value - penalty * int(tree.nodes.sum())),
+        bounds=np.maximum(search.bounds + rounding, tree.values - penalty * tree.nodes),
+        nodes=tree.nodes,
+        penalty=penalty,
+        ceiling=search.ceiling,
         status=status,
-        **{name: np.array(found, dtype=np.int64) for name, found in policy.items()},
-        expansions=search.expansions,
-        states=search.states,
-        memory=memo_bytes(search.memo),
-        seconds=time.perf_counter() - began,
+        **tree.flat(),
+        node_column=np.array(tree.column, dtype=np.int64),
+        rows=search.compiled.merged.weight.size,
+        expansions=sum(each.expansions for each in searches),
+        states=sum(each.states for each in searches),
+        memory=sum(memo_bytes(each.memo) for each in searches),
+        seconds=search.seconds,
+        work=sum(each.work for each in searches),
     )
