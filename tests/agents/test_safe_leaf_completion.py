@@ -10,6 +10,7 @@ import pytest
 
 from proband import Discrete, Problem, Records, Test, evaluate, plan
 from proband.agents import LeafCompletion, SafeLeafCompletion
+from proband.agents.listed import leaves
 from proband.errors import AgentError
 from proband.instances import Instance, easy, gout, many_states, paper_discrete, single_test
 from proband.policies import AtLeaves, Completing, DecideNow, chances, follow
@@ -116,6 +117,28 @@ def test_floor_and_cap_hold_in_every_block(name: str) -> None:
     assert watch.beyond == watch.agent.completed
     assert watch.measure == pytest.approx(watch.agent.reference.weighted)
     assert watch.lowest < 0.02
+
+
+@pytest.mark.parametrize("thompson", [0.0, 1.0])
+@pytest.mark.parametrize("name", INSTANCES)
+def test_draws_that_are_solved_below_the_leaves_alone_lose_nothing(
+    name: str, thompson: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As for problems of many states: the same leaves and losses where the tables below them hold everything."""
+    instance = INSTANCES[name]
+    agent = SafeLeafCompletion(instance.problem, seed=1, draws=4, thompson=thompson)
+    run(instance, agent, 3_000)
+    stops = []
+    for largest in (2**21, 0):
+        monkeypatch.setattr(leaves, "LARGEST_TABLE", largest)
+        stops.append(agent.leaves.look(agent.estimator, agent.planner, np.random.default_rng(2), agent.t))
+    whole, below = stops
+    assert np.array_equal(whole.where, below.where, equal_nan=True)
+    assert below.loss == pytest.approx(whole.loss, abs=1e-12)
+    watch = Watch(SafeLeafCompletion(instance.problem, seed=1, draws=4, thompson=thompson))
+    run(instance, watch, 3_000)
+    close(watch.agent)
+    assert watch.beyond == watch.agent.completed
 
 
 @pytest.mark.parametrize("name", ["paper", "single"])

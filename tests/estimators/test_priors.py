@@ -7,6 +7,7 @@ from scipy.special import gammaln
 
 from proband.errors import DistributionError
 from proband.estimators import Dirichlet, EmpiricalBayes
+from proband.estimators.listed import priors
 from proband.estimators.listed.priors import mixture_weights
 
 
@@ -62,3 +63,13 @@ def test_a_drawn_component_follows_its_responsibility():
     drawn = np.array([mixture.draw_rates(rng, shares) for _ in range(4000)])
     found = (drawn[:, :, None] == mixture.rates).mean(axis=0)
     np.testing.assert_allclose(found, shares, atol=0.03)
+
+
+def test_cells_that_are_alike_are_fitted_as_one(rng, monkeypatch):
+    counts = rng.poisson(0.3, size=500).astype(float)
+    exposures = rng.choice([3.0, 40.0, 40.5], size=500)
+    one_by_one = EmpiricalBayes().mixture(counts, exposures)
+    monkeypatch.setattr(priors, "MANY_CELLS", 100)
+    together = EmpiricalBayes().mixture(counts, exposures)
+    np.testing.assert_allclose(together.weights, one_by_one.weights, rtol=1e-9)
+    assert len(together.shape) == 500

@@ -10,6 +10,7 @@ from scipy.stats import binom
 
 from proband import Discrete, Problem, Records, Test, evaluate, plan
 from proband.agents import (
+    AGENTS,
     FOREVER,
     Agent,
     Clairvoyant,
@@ -18,14 +19,17 @@ from proband.agents import (
     Greedy,
     LeafCompletion,
     SafeLeafCompletion,
+    Setting,
     Thompson,
+    build_agent,
     exploration_length,
 )
 from proband.agents import TestEverything as EveryTest
+from proband.errors import AgentError
 from proband.instances import Instance, many_states, paper_discrete, single_test
 from proband.policies import AtLeaves, Completing, follow
 from proband.rewards import Match
-from proband.simulation import checkpoints, simulate
+from proband.simulation import FullInformation, checkpoints, simulate
 from proband.vocabulary import Policy, outcome_rows
 
 SMALL = paper_discrete(np.random.default_rng(3), d=3)
@@ -256,3 +260,35 @@ def test_subjects_with_context_and_unavailable_tests() -> None:
 def within_3_errors(runs: np.ndarray, expected: np.ndarray) -> bool:
     error = runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
     return bool((np.abs(runs.mean(axis=0) - expected) <= 3 * error + 1e-9).all())
+
+
+@pytest.mark.parametrize("instance", [SMALL, many_states(2, epsilon=0.2, rng=np.random.default_rng(5))])
+def test_full_information_learns_whole_subjects_and_pays_for_its_policies_alone(instance: Instance) -> None:
+    """Its law is that of all subjects, whatever was tested; costs are those of the policies that were played."""
+    stream, policies = stream_of(instance, 500, 1), []
+
+    class Recorded(Greedy):
+        def learn(self, records: Records) -> None:
+            policies.extend([self.policy()] * records.n)
+            super().learn(records)
+
+    agent = FullInformation(Recorded(instance.problem, first=16))
+    run = simulate(instance.problem, instance.distribution, agent, stream, rng=np.random.default_rng(2))
+    rows = instance.distribution.support[stream]
+    seen = agent.agent.estimator.observations
+    distinct, counts = np.unique(rows[: int(seen.total)], axis=0, return_counts=True)
+    assert dict(zip(map(tuple, seen.rows), seen.counts, strict=True)) == dict(
+        zip(map(tuple, distinct), counts, strict=True)
+    )
+    paid = sum(
+        float(follow(instance.problem, policy, row[None]).costs[0]) for policy, row in zip(policies, rows, strict=True)
+    )
+    assert run.cost[-1] == pytest.approx(paid, abs=1e-9)
+    assert run.cost[-1] < 500 * sum(test.cost for test in instance.problem.tests)
+
+
+def test_full_information_is_no_agent_that_can_be_named() -> None:
+    """A study or the command line could otherwise ask for what nobody can show."""
+    assert not any("full" in name for name in AGENTS)
+    with pytest.raises(AgentError, match="kinds"):
+        build_agent("proband.simulation.full_information:FullInformation", Setting(SMALL.problem))

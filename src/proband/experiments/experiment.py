@@ -20,6 +20,7 @@ from proband.agents import Agent, Setting, build_agent, checked_agent
 from proband.distributions import Solvable
 from proband.errors import ExperimentError, UnknownNameError
 from proband.instances import Instance
+from proband.simulation import FullInformation
 from proband.vocabulary import FloatArray, IntArray
 
 HORIZON = "horizon"
@@ -47,6 +48,11 @@ def build_registered(setting: Setting, point: Point, *, name: str) -> Agent:
     return build_agent(name, setting if told else dataclasses.replace(setting, horizon=None))
 
 
+def build_informed(setting: Setting, point: Point, *, name: str) -> Agent:
+    """Build an agent of :data:`proband.agents.AGENTS` to whom every subject is shown as a whole."""
+    return FullInformation(build_registered(setting, point, name=name))
+
+
 @dataclass(frozen=True)
 class Entrant:
     """An agent that takes part under a name."""
@@ -65,6 +71,18 @@ class Entrant:
         64
         """
         return cls(name, partial(build_registered, name=name))  # unlike a lambda it travels between processes
+
+    @classmethod
+    def informed(cls, name: str = "full-information", *, agent: str = "greedy") -> Entrant:
+        """Return an entrant that learns every subject as a whole, a yardstick (:class:`FullInformation`).
+
+        Examples
+        --------
+        >>> from proband.instances import easy
+        >>> Entrant.informed().build(Setting(easy().problem), {}).commitment
+        64
+        """
+        return cls(name, partial(build_informed, name=agent))
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,10 @@ class Treatment(ABC):
         Returns pseudo-regret, realised regret, cost and tests, (4,), summed over them, and what was seen of them.
         """
 
+    def whole(self, start: int, stop: int) -> Records:
+        """Return some subjects with all their outcomes, as nobody but a simulation knows them."""
+        return Records(self.stream[start:stop])
+
 
 @dataclass(frozen=True)
 class _Table:
@@ -99,6 +103,11 @@ class ListedTreatment(Treatment):
         seen = [(states[n > 0], n[n > 0]) for states, n in zip(table.states, thrown, strict=True)]
         records = Records(np.vstack([states for states, _ in seen]), np.concatenate([n for _, n in seen]))
         return np.array([pseudo, float(counts @ best.value) - earned, cost, tests]), records
+
+    def whole(self, start: int, stop: int) -> Records:
+        """Return some subjects with all their outcomes."""
+        rows, counts = np.unique(self.stream[start:stop], return_counts=True)
+        return Records(self.distribution.support[rows], counts)
 
     def _table(self, policy: Policy) -> _Table:
         table, support = _Table([], [], [], [], []), self.distribution.support

@@ -14,6 +14,7 @@ import numpy as np
 from proband.agents import FOREVER, Agent
 from proband.distributions import Distribution
 from proband.problem import Problem
+from proband.simulation.full_information import FullInformation
 from proband.simulation.kinds import TREATMENTS
 from proband.vocabulary import FloatArray, IntArray, Records
 
@@ -109,7 +110,7 @@ def simulate(
         for stop in _stops(t, end, at, treatment.most):
             figures, records = treatment.treat(policy, t, stop)
             sums += figures
-            seen.append(records)
+            seen.append(treatment.whole(t, stop) if isinstance(agent, FullInformation) else records)
             t = stop
             if t in at:
                 recorded.append(sums.copy())

@@ -6,6 +6,9 @@ A leaf is a state s. With posterior draws D_1 ... D_J, the estimate P, and the l
     kappa = Σ_{x in s} P(x) (f(x, y) − max_y' f(x, y')) + P(s) · (price of the remaining tests)    of looking,
     n     = complete subjects seen in s.
 
+V_j comes from the table of all states where that is small, and otherwise from small tables below the leaves
+(:mod:`proband.planners.below`): then it may be too low, and where a leaf has most to gain it is exact or nearly so.
+
 In some blocks the tests of the plan of one posterior draw are run instead of those of the estimate's plan: it finds
 better tests cheaply. Decisions are the estimate's always. A coin stays below 1 (a chance of 1 always means that the
 plan itself runs every test).
@@ -25,7 +28,8 @@ from proband.agents.stops import Stops
 from proband.distributions import totals
 from proband.errors import AgentError
 from proband.estimators import Likelihood
-from proband.planners.dense import BorrowedPlan, DensePlan, check_size, solve_many
+from proband.planners.below import values_below
+from proband.planners.dense import BorrowedPlan, DensePlan, Solution, check_size, solve_many
 from proband.planners.layout import layout_of
 from proband.policies import SUREST, AtLeaves, Decider, follow
 from proband.problem import Problem
@@ -33,6 +37,9 @@ from proband.vocabulary import FloatArray, IntArray, Policy
 
 SHORTEST_SHARE = 1 / 64
 """A block is cut to what the cap allows, but not below this share of its length: then only the floor is kept."""
+
+LARGEST_TABLE = 2**21
+"""With more states draws are not solved as a whole, but below the leaves only: 13 tests of two outcomes have less."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ class ListedLeaves:
     ----------
     problem : Problem
     draws : int, optional
-        J, the number of posterior draws; by default 64 for small problems, down to 16 for large ones.
+        J, the number of posterior draws; by default 64 for small problems, 16 for larger and 8 for the largest ones.
     thompson : float, default 0.3
         Share of the blocks in which the plan of a posterior draw is played.
     """
@@ -75,7 +82,7 @@ class ListedLeaves:
             )
         self.problem = problem
         self.layout = layout_of(problem)
-        self.draws = min(64, max(16, 2**20 // self.layout.n_states)) if draws is None else draws
+        self.draws = _draws(self.layout.n_states) if draws is None else draws
         self.thompson = thompson
         self.parameters = float(self.layout.level_sizes[self.layout.m])
         check_size(self.layout, problem.n_columns, None)
@@ -83,18 +90,36 @@ class ListedLeaves:
     def look(self, estimator: Likelihood, planner: Planner, rng: np.random.Generator, t: int) -> Stops:
         """Return the plan of the estimate, or now and then that of a draw, and where it stops."""
         draws = estimator.draws(rng, self.draws)
-        support, p = estimator.support, estimator.probabilities
-        solutions = solve_many(self.layout, support, np.vstack([p, draws]), self.problem.payoff(support))
+        p = estimator.probabilities
         played = 1 if rng.random() < self.thompson else 0
-        base = (BorrowedPlan if played else DensePlan)(self.layout, estimator.distribution(), solutions[played])
-        ends = self.ends(base, support)
-        mass, number = ends.total(p), self.layout.number(ends.states)
-        losses = [s.values[number] - ends.total(d * ends.reward) for s, d in zip(solutions[1:], draws, strict=True)]
+        base, solved = self._plan(estimator, np.vstack([p, draws]), played)
+        ends = self.ends(base, estimator.support)
+        mass = ends.total(p)
+        losses = self._values(estimator, ends, draws, solved) - np.array([ends.total(d * ends.reward) for d in draws])
         kappa = ends.total(p * (ends.reward - self._best_reward(estimator)))
         kappa += mass * self.problem.cost_of_the_rest(ends.states)
         n = np.maximum(1.0, ends.total(self.complete_counts(estimator)))
         loss = np.maximum(losses, 0).mean(axis=0)
         return Stops(base, ends.states, mass, loss, np.maximum(kappa, 1e-12), n, ends.open)
+
+    def _plan(self, estimator: Likelihood, laws: FloatArray, played: int) -> tuple[DensePlan, list[Solution]]:
+        """Return the plan of one of the laws (laws, K), with the estimate's decisions, and the solutions of all.
+
+        Where the table of all states is large only the law that is played is solved, and no solution is returned.
+        """
+        small = self.layout.n_states <= LARGEST_TABLE
+        payoff = self.problem.payoff(estimator.support)
+        solutions = solve_many(self.layout, estimator.support, laws if small else laws[[played]], payoff)
+        solution = solutions[played] if small else solutions[0]
+        base = (BorrowedPlan if played else DensePlan)(self.layout, estimator.distribution(), solution)
+        return base, solutions[1:] if small else []
+
+    def _values(self, estimator: Likelihood, ends: Ends, draws: FloatArray, solved: list[Solution]) -> FloatArray:
+        """Return what each draw could bring from each leaf on, shape (draws, leaves)."""
+        if solved:
+            number = self.layout.number(ends.states)
+            return np.array([solution.values[number] for solution in solved])
+        return values_below(self.problem, ends.states, estimator.support, ends.of_row, draws)
 
     def completion(self, stops: Stops, chances: FloatArray, lowest: float) -> AtLeaves:
         """Return the probability of completing in each leaf."""
@@ -131,3 +156,8 @@ class ListedLeaves:
             return np.asarray(self.problem.payoff(estimator.support).max(axis=1))
         actions, _ = Decider(self.problem, estimator.distribution()).decide(estimator.support)
         return self.problem.realised(estimator.support, actions)
+
+
+def _draws(n_states: int) -> int:
+    """Return how many posterior draws a problem of this size can afford."""
+    return 8 if n_states > LARGEST_TABLE else min(64, max(16, 2**20 // n_states))

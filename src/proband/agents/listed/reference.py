@@ -56,11 +56,15 @@ class WeightedSubjects:
             return None
         weights = self.weighted / self.known
         payoff = self.problem.payoff(self.support)
-        [solution] = solve_many(self.layout, self.support, weights[None], payoff)
-        rival = DensePlan(self.layout, Discrete.from_weights(self.support, weights), solution)
-        gain = rival.value - weights.sum() * evaluate(self.problem, rival.distribution, plan).value
         # G: the largest |f| plus the full prices of all tests (in a group, what all cost depends on their order)
         stake = float(np.abs(payoff).max() + sum(self.problem.tests[i].cost for i in self.problem.operable))
         root = float(self.layout.level_sizes[self.layout.m] ** (1 / 3))
         width = self.threshold * stake * root * self.floor**-0.5 * self.known ** (-1 / 3)
-        return rival if gain > width else None
+        law = Discrete.from_weights(self.support, weights)
+        value = weights.sum() * evaluate(self.problem, law, plan).value
+        # No plan beats knowing everything for nothing: where that is within the width, W need not be solved.
+        if weights @ payoff.max(axis=1) - value <= width:
+            return None
+        [solution] = solve_many(self.layout, self.support, weights[None], payoff)
+        rival = DensePlan(self.layout, law, solution)
+        return rival if rival.value - value > width else None

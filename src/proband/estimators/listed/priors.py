@@ -39,6 +39,9 @@ from proband.vocabulary import FloatArray, IntArray
 WEIGHT_STEPS = 100
 """Most Newton steps for the weights of the mixture."""
 
+MANY_CELLS = 2**13
+"""With more cells those of equal count and exposure, most of them, are fitted as one."""
+
 
 @dataclass(frozen=True)
 class GammaMixture:
@@ -186,14 +189,20 @@ class EmpiricalBayes:
         n = len(counts)
         means = np.geomspace(self.smallest / n, 1.0, self.components) if self.components > 1 else np.array([1 / n])
         rates = self.shape / means
+        times = None
+        if n > MANY_CELLS:
+            pairs, times = np.unique(counts + 1j * exposures, return_counts=True)
+            counts, exposures = pairs.real, pairs.imag
         logs = self.shape * np.log(rates) - (self.shape + counts)[:, None] * np.log(rates + exposures[:, None])
         likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
-        weights = mixture_weights(likelihood, self.pseudo)
+        weights = mixture_weights(likelihood, self.pseudo, times=times)
         return GammaMixture(np.full(n, self.shape), rates, weights)
 
 
-def mixture_weights(likelihood: FloatArray, pseudo: float) -> FloatArray:
+def mixture_weights(likelihood: FloatArray, pseudo: float, *, times: IntArray | None = None) -> FloatArray:
     """Return the weights w maximising Σ_x log Σ_j w_j L(x, j) + pseudo · Σ_j log w_j for L of shape (K, J).
+
+    A row that stands for several cells counts as many `times` (K,).
 
     The constraint Σ w = 1 is a linear term, as in F (:mod:`~proband.estimators.listed.solvers`); the objective is
     concave and tends to minus infinity at the boundary, so Newton's method with halving finds its only maximiser.
@@ -204,16 +213,18 @@ def mixture_weights(likelihood: FloatArray, pseudo: float) -> FloatArray:
     array([0.4736, 0.5264])
     """
     n, components = likelihood.shape
-    total = n + components * pseudo
+    each = np.ones(n) if times is None else times.astype(np.float64)
+    total = each.sum() + components * pseudo
 
     def value(w: FloatArray) -> float:
-        return float(np.log(likelihood @ w).sum() + pseudo * np.log(w).sum() - total * w.sum())
+        return float((each * np.log(likelihood @ w)).sum() + pseudo * np.log(w).sum() - total * w.sum())
 
     w = np.full(components, 1.0 / components)
     for _ in range(WEIGHT_STEPS):
         ratios = likelihood / (likelihood @ w)[:, None]
-        gradient = ratios.sum(axis=0) + pseudo / w - total
-        hessian = ratios.T @ ratios + np.diag(pseudo / w**2)
+        weighed = ratios if times is None else ratios * each[:, None]
+        gradient = weighed.sum(axis=0) + pseudo / w - total
+        hessian = weighed.T @ ratios + np.diag(pseudo / w**2)
         step = np.linalg.solve(hessian, gradient)
         length = min(1.0, 0.95 / max(float((-step / w).max()), 1e-300))
         now = value(w)

@@ -4,7 +4,8 @@
 tests, P drawn from a Pareto law over the 1,024 outcome vectors, f = 1{x = y}, T = 2^20, five replications, cumulative
 regret with mean and standard deviation; an instance for each replication, where the paper has one instance for all
 (``figure-discrete``). The paper does not state the costs: here 0.05 a test, with 0.02, 0.1 and uniform(0, 0.1) as
-variants (``--set costs=0.02``; ``--set costs=uniform``).
+variants (``--set costs=0.02``; ``--set costs=uniform``). ``full-information``, here and in ``horizon``, is greedy to
+whom whole subjects are shown, whatever was tested: a yardstick, and no agent that could be had.
 
 ``horizon``: a replication keeps its instance, and a longer stream begins with the shorter one, so that the curves
 differ by T only. Agents that know T are told each of them.
@@ -25,12 +26,14 @@ import numpy as np
 
 from proband.distributions import Discrete
 from proband.errors import ExperimentError
-from proband.experiments.experiment import HORIZON, Experiment, Parameter, Point, Value, registered, whole
+from proband.experiments.experiment import HORIZON, Entrant, Experiment, Parameter, Point, Value, registered, whole
 from proband.instances import Instance, easy, many_states, paper_discrete, single_test
 
 UNIFORM = "uniform"
 UNIFORM_RANGE = (0.0, 0.1)
 LEARNERS = registered(("explore-then-commit", "doubling", "leaf-completion", "safe-leaf-completion"))
+YARDSTICK = (*LEARNERS, Entrant.informed())
+"""With full information beside: what estimating the law costs an agent that need not look."""
 
 
 def read_costs(text: str) -> Value:
@@ -85,7 +88,7 @@ PAPER_DISCRETE = Experiment(
     "with d = 10 tests, one for each replication (the paper's Figure 5 has one for all: figure-discrete), and of "
     "agents that learn from every subject.",
     instance=draw_instance,
-    agents=LEARNERS,
+    agents=YARDSTICK,
     horizon=2**20,
     replications=5,
     parameters=PARAMETERS,
@@ -97,7 +100,7 @@ HORIZONS = Experiment(
     title="Regret and the horizon",
     shows="Regret after T subjects against T on the paper's random instances; agents that know T are run for each.",
     instance=draw_instance,
-    agents=LEARNERS,
+    agents=YARDSTICK,
     horizon=2**20,
     replications=5,
     parameters=PARAMETERS,
