@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from proband.bundle import Bundle
 from proband.compiling import ZERO, inner, kernel
-from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import Instance, Number
 from proband.planners.sparse.margins_kernel import price_of, stop_loss, survey
 from proband.planners.sparse.memo import STOP, UNKNOWN, Memo

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from proband.bundle import Bundle
 from proband.compiling import ZERO, inner, kernel
-from proband.planners.sparse.bundle import Bundle
 from proband.planners.sparse.instance import UNLIMITED, Instance, Number
 from proband.planners.sparse.margins_kernel import price_of, units_of
 from proband.planners.sparse.memo import STOP, Memo
