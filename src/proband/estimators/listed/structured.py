@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from proband.distributions import Discrete
 from proband.errors import DistributionError
 from proband.estimators.listed.labels import design, fit_labels, label_chances
 from proband.estimators.listed.latent import LatentClasses, Levels, fit_classes
@@ -170,6 +171,10 @@ class Structured(CountingEstimator):
             drawn[place] = base + 1e-6 * fit.weights
             self._spread(base, fit.first, fit.members, counts, drawn[place], DRAW_STEPS)
         return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
+
+    def draw(self, rng: np.random.Generator) -> Discrete:
+        """Draw a law around the estimate."""
+        return Discrete.from_weights(self.support, self.draws(rng, 1)[0])
 
     def _estimate(self) -> tuple[FloatArray, FloatArray]:
         fit = self.fit()
