@@ -1,9 +1,10 @@
 """Policies: maps from states to actions, and what following one does to subjects."""
 
-from proband.policies.completing import SUREST, AtLeaves, ByTests, CoinPolicy, Completing, Completion, branches, chances
+from proband.policies.completing import SUREST, CoinPolicy, Completing, branches, chances
 from proband.policies.deciding import Decider, ProjectionDecider, StopDecider, decider_for
 from proband.policies.episodes import Episodes, follow
 from proband.policies.fixed import DecideNow, FixedSet, test_everything
+from proband.policies.leaf_chances import AtLeaves, ByTests, Completion
 from proband.policies.tree import Node, Tree
 
 __all__ = [
