@@ -101,7 +101,8 @@ class SafeLeafCompletion(LeafCompletion):
         self.reference: Any = self.leaves.reference(
             problem, self.estimator, threshold=self.threshold, floor=self.floor, seed=seed
         )
-        self.reference.root = self.root
+        if isinstance(self.reference, AuditedSubjects):
+            self.reference.root = self.root
         self._lowest = 1.0
 
     def value_estimate(self) -> ValueEstimate | None:
@@ -145,7 +146,7 @@ class SafeLeafCompletion(LeafCompletion):
 
     def extras_allowed(self) -> float:
         """Return for how many subjects of the block a part of the tests may be bought, within the cap."""
-        return max(0.0, self.cap * self.root * self.t ** (2 / 3) - self.extras)
+        return max(0.0, float(self.cap * self.root * self.t ** (2 / 3)) - self.extras)
 
     @property
     def keeps_audits(self) -> bool:

@@ -26,6 +26,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proband.agents.estimates import Planner
 from proband.agents.listed.audits import AuditedSubjects
@@ -187,7 +188,7 @@ class Hopes:
         shown = (~np.isnan(seen[:, others])).mean(axis=1) if others else np.ones(len(seen))
         return max(1.0, float(counts[labelled] @ shown[labelled]))
 
-    def _grown(self, allowed: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _grown(self, allowed: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
         """Return what the draws' plans of allowed tests bring, (J,), and how much each test is used, (m,)."""
         prices = self.problem.prices.only(self.problem.operable)
         _, context = np.unique(self.rows[:, self.problem.context], axis=0, return_inverse=True)
