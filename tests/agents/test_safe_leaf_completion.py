@@ -147,8 +147,9 @@ def test_floor_and_cap_hold_with_many_states(name: str, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("name", INSTANCES)
-def test_the_rival_is_what_is_most_worth_a_block(name: str) -> None:
+def test_the_rival_is_what_is_most_worth_a_block(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its values under the estimate and the draws, each evaluated as a policy."""
+    monkeypatch.setattr(leaves, "UNSEEN", 0.0)
     instance, problem = INSTANCES[name], INSTANCES[name].problem
     agent = SafeLeafCompletion(problem, seed=1, draws=6, thompson=1.0)
     run(instance, agent, 600)

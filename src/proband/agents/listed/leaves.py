@@ -16,9 +16,10 @@ instances), and coins do not see that. The rivals are the plans of the draws. Ea
     loses  l = V_P(plan) − V_P(rival)  a subject of the block,     and may bring  e = mean_j [ V_j(rival) − V_j(plan) ]⁺
 
 to the subjects to come, `WORTH` of them for each one of the block. The rival with the largest WORTH·e − l is played if
-that is positive: early, when draws differ from the estimate everywhere, none is. Where the table is large there is no
-time to compare, and the plan of one draw is played in fewer blocks. Decisions are the estimate's always. A coin stays
-below 1 (a chance of 1 always means that the plan itself runs every test).
+that is positive: early, when draws differ from the estimate everywhere, none is. Now and then the plan of a draw is
+played whatever it seems worth, for what seems worth nothing may be wrong, and without that an agent can be stuck. Where
+the table is large there is no time to compare, and rivals are played like that only. Decisions are the estimate's
+always. A coin stays below 1 (a chance of 1 always means that the plan itself runs every test).
 """
 
 from __future__ import annotations
@@ -52,8 +53,11 @@ LARGEST_TABLE = 2**20
 WORTH = 4 / 0.15
 """Subjects to come for each one of a block: exploration pays for 4·t of them, and a block has 0.15·t."""
 
+UNSEEN = 0.2
+"""In how many of the blocks for a rival the plan of a draw is played whatever it seems worth."""
+
 UNCOMPARED = 0.6
-"""In how many of the blocks for a rival one is played where there is no time to compare them."""
+"""The same where there is no time to compare them."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,11 @@ class ListedLeaves:
             return (BorrowedPlan if rival else DensePlan)(self.layout, estimator.distribution(), solution), []
         solutions = solve(laws)
         plan = DensePlan(self.layout, estimator.distribution(), solutions[0])
-        return self._rival(plan, estimator.support, laws, solutions) if coin < self.thompson else plan, solutions[1:]
+        if coin < UNSEEN * self.thompson:
+            plan = BorrowedPlan(self.layout, estimator.distribution(), solutions[1])
+        elif coin < self.thompson:
+            plan = self._rival(plan, estimator.support, laws, solutions)
+        return plan, solutions[1:]
 
     def _rival(self, plan: DensePlan, support: FloatArray, laws: FloatArray, solutions: list[Solution]) -> DensePlan:
         """Return the plan of the draw that is most worth a block, with the estimate's decisions, or the plan itself."""
