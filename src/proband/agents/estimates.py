@@ -19,7 +19,7 @@ from proband.problem import Problem
 from proband.rewards import Projection
 from proband.vocabulary import Kind, Pooling
 
-MOST_STATES = 3**17
+MOST_STATES = 2**24
 """Problems with more states are learned without a table of them."""
 
 SHARE = 0.01
@@ -35,7 +35,10 @@ def has_many_tests(problem: Problem) -> bool:
     """Return whether a problem of listed outcomes has more states than can be listed, and a reward that adds up."""
     if problem.kind is not Kind.LISTED or problem.reward.pooling is not Pooling.SUM:
         return False
-    return math.prod(int(k) + 1 for k in problem.k) > MOST_STATES
+    operable = set(problem.operable.tolist())
+    return (
+        math.prod(int(k) + (i in operable) for i, k in enumerate(problem.k) if problem.tests[i].available) > MOST_STATES
+    )
 
 
 def suited_estimator(problem: Problem, seed: int = 0) -> Estimator:

@@ -26,6 +26,7 @@ from proband.agents.agent import fully_tested
 from proband.agents.blockwise import in_order
 from proband.agents.leaf_completion import LeafCompletion
 from proband.agents.listed.audits import AuditedSubjects, ValueEstimate
+from proband.agents.listed.many import thinned
 from proband.agents.stops import Stops
 from proband.distributions import totals
 from proband.errors import AgentError
@@ -123,7 +124,7 @@ class SafeLeafCompletion(LeafCompletion):
         by_coin = (alike[:, -1] > self._lowest) & (alike[:, -1] < 1)
         self.completed += int(n[by_coin].sum())
         self.reference.add(alike[:, :-1], alike[:, -1], n, lowest=self._lowest, subjects=int(counts[possible].sum()))
-        super().absorb(block if not self.keeps_audits else self._without_audits(rows, known, counts))
+        super().absorb(self._learned(rows, known, counts) if self.keeps_audits else block)
 
     def next_policy(self) -> Policy:
         """Return the proposal of leaf completion within floor and cap, or the vetoing plan."""
@@ -168,8 +169,8 @@ class SafeLeafCompletion(LeafCompletion):
         outcomes, known, numbers = zip(*told, strict=True)
         return np.vstack(outcomes), np.concatenate(known), np.concatenate(numbers)
 
-    def _without_audits(self, rows: FloatArray, known: FloatArray, counts: IntArray) -> list[Records]:
-        """Return what was seen of a block, less the audits."""
+    def _learned(self, rows: FloatArray, known: FloatArray, counts: IntArray) -> list[Records]:
+        """Return what the estimate is told of a block: no audits, and not all who were treated as planned."""
         complete = fully_tested(self.problem, rows) & ~np.isnan(known)
-        learned = ~(complete & AuditedSubjects.audits(np.nan_to_num(known), self._lowest))
-        return [Records(rows[learned], counts[learned])]
+        told = ~(complete & AuditedSubjects.audits(np.nan_to_num(known), self._lowest))
+        return [thinned(self._policy, *in_order([Records(rows[told], counts[told])]), self.rng)]

@@ -36,11 +36,14 @@ from proband.estimators import Structured
 from proband.planners.rollout import grow_many
 from proband.policies import SUREST, ByTests, Completing, Extra, follow
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Policy
+from proband.vocabulary import FloatArray, IntArray, Policy, Records
 
 BUNDLES = (4, 8, 16, 32, 64)
 LARGEST_RISE = 2.0
 """The subjects that tell about a bundle at most double in a block."""
+
+MOST_PLAIN = 1000
+"""So many subjects of a block who were treated as planned are learned from, about, at most."""
 
 LARGEST_TREE = 15
 """Test nodes of the plans that the safeguards are about: K of floor and cap bounds the logarithm of their number."""
@@ -59,6 +62,19 @@ def log_trees(nodes: int, tests: int, outcomes: int, decisions: int) -> float:
     """
     node = 1 + math.log(outcomes) + math.log(max(1, tests)) + (outcomes - 1) * math.log(max(1, decisions))
     return nodes * node + math.log(max(1, decisions) * (nodes + 1))
+
+
+def thinned(policy: Policy, rows: FloatArray, counts: IntArray, rng: np.random.Generator) -> Records:
+    """Return rows (n, d) of a block, less some of those who were treated as planned, drawn by lot.
+
+    They are many, and show of the tests only those that the plan believes in already. Each of them has the same
+    chance to be left out, so that the law is not biased.
+    """
+    if isinstance(policy, Completing):
+        plain = np.asarray((np.isnan(policy.leaves(rows)) == np.isnan(rows)).all(axis=1))
+        share = min(1.0, MOST_PLAIN / max(1, int(counts[plain].sum())))
+        counts = np.where(plain, rng.binomial(counts, share), counts)
+    return Records(rows[counts > 0], counts[counts > 0])
 
 
 @dataclass(frozen=True)
@@ -127,8 +143,10 @@ class ManyLeaves:
         for tests in hopes.bundles():
             gain, price, n = hopes.gain(tests), hopes.price(tests), hopes.known(tests)
             rise = min(LARGEST_RISE, (self.rate * ahead * gain / (n * price)) ** (1 / (1 + self.rate)))
+            if rise <= 1:
+                continue
             net = ahead * gain * (1 - rise**-self.rate) - (rise - 1) * n * price
-            if rise > 1 and net > 0 and (best is None or net > best.gain):
+            if net > 0 and (best is None or net > best.gain):
                 best = Wish(tests, (rise - 1) * n, net)
         return best
 
