@@ -41,7 +41,7 @@ WORTH_A_GPU = 2**24
 
 SEARCHABLE = 40_000
 """Rows times tests that a search gets through: with 20,000 it ended within 15 s on each of five tables, with 42,000
-within 40 s on one of four."""
+within 40 s on one of five."""
 
 SHALLOW = 3
 """With at most so many tests for a subject it ends all the same."""
