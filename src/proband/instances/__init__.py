@@ -3,7 +3,8 @@
 ``bolts``, ``gout`` and ``paper-discrete`` are the examples of the documentation; their problem files come with the
 package. ``bolts-measured`` and ``shafts`` have measured outcomes; ``paper-entropy`` and ``network`` ask which sites are
 worth measuring. The others are the paper's lower bounds, their measured twins (``single-measurement``, ``proxy``), and
-an easy counterpart.
+an easy counterpart. Laws with many tests, and those of a table of one's own, are made by :func:`many_tests` and
+:func:`labelled_instance`.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,9 @@ from collections.abc import Callable
 from proband.distributions import Solvable
 from proband.instances.examples import bolts, bolts_measured, gout, shafts
 from proband.instances.instance import Instance, packaged_problem, problem_text
+from proband.instances.labelled import labelled_instance, table_law
 from proband.instances.lower_bounds import easy, many_states, proxied, sign_problem, single_measurement, single_test
+from proband.instances.many import MANY_TESTS, many_tests
 from proband.instances.paper import (
     entropy_problem,
     monitoring_network,
@@ -43,6 +46,7 @@ PACKAGED = ("bolts", "gout", "paper-discrete", "bolts-measured", "shafts")
 
 __all__ = [
     "INSTANCES",
+    "MANY_TESTS",
     "PACKAGED",
     "Instance",
     "bolts",
@@ -50,7 +54,9 @@ __all__ = [
     "easy",
     "entropy_problem",
     "gout",
+    "labelled_instance",
     "many_states",
+    "many_tests",
     "monitoring_network",
     "near_ties",
     "packaged_problem",
@@ -65,4 +71,5 @@ __all__ = [
     "single_measurement",
     "single_test",
     "site_positions",
+    "table_law",
 ]
