@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from proband.estimators.listed.observations import Observations
     from proband.estimators.listed.priors import Dirichlet, EmpiricalBayes, Prior
     from proband.estimators.listed.solvers import solve_dual, solve_em
+    from proband.estimators.listed.structured import Structured
     from proband.estimators.registry import ESTIMATORS, Estimator
 else:
     __getattr__, __dir__ = attributes(__name__)
@@ -28,6 +29,7 @@ __all__ = [
     "Likelihood",
     "Observations",
     "Prior",
+    "Structured",
     "solve_dual",
     "solve_em",
 ]

@@ -44,6 +44,7 @@ ESTIMATORS: Registry[Callable[[Problem], CountingEstimator]] = Registry(
         "maximum-likelihood": "proband.estimators.listed.likelihood:maximum_likelihood",
         "dirichlet": "proband.estimators.listed.likelihood:Likelihood",
         "empirical-bayes": "proband.estimators.listed.likelihood:empirical_bayes",
+        "structured": "proband.estimators.listed.structured:Structured",
         "biased-available-cases": "proband.estimators.listed.cases:BiasedAvailableCases",
         "biased-pooled-complete-cases": "proband.estimators.listed.cases:BiasedPooledCompleteCases",
     },

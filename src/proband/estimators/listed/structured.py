@@ -1,0 +1,286 @@
+"""A law of many tests from few subjects: rows that were seen, rows that a model draws, and weights by likelihood.
+
+With 30 tests nothing is seen twice, and the product space cannot be listed. The law lives on a *growing support*:
+
+* the rows seen completely, the labelled incomplete ones with what is missing drawn from a model, and rows that the
+  model draws anew; each of them once for every label (a *label*: what the reward's targets show);
+* the model: latent classes (:mod:`proband.estimators.listed.latent`), fitted to all records, complete or not; labels
+  given the other tests are ⅔ ridge logistic regression, ⅓ latent classes.
+
+The weights are the fixed point of EM with pseudo-counts (:mod:`proband.estimators.listed.likelihood`): at least `prior`
+pseudo-subjects, or a `share` of the subjects that tell about labels, a part of them on drawn rows and the rest on seen
+ones, in proportion to what these weigh by the likelihood: completed subjects are chosen, their shares are not the
+law's. What was seen of every record counts, and records that agree with no row of the support change its weights not.
+
+As subjects accrue, seen rows outweigh the model: the estimate is consistent where every row is seen completely with
+positive probability. Draws are seeded by `seed` and the number of subjects: the same records give the same estimate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from proband.errors import DistributionError
+from proband.estimators.listed.labels import design, fit_labels, label_chances
+from proband.estimators.listed.latent import LatentClasses, Levels, fit_classes
+from proband.estimators.listed.observations import CountingEstimator
+from proband.problem import Problem
+from proband.rewards import Table
+from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
+
+MOST_LABELS = 64
+"""Targets with more outcomes together are tests like all others."""
+
+LOGISTIC = 2 / 3
+"""Share of the regression in what is believed of a label."""
+
+DRAWN = 0.8
+"""Share of the pseudo-subjects on rows that the model drew."""
+
+MOST_IMPUTED = 4000
+"""So many incomplete observations, at most, bring rows of their own: the last ones."""
+
+PENALTY = 0.25
+"""What a node of a plan should cost, times the subjects that tell about labels, over what a decision is about."""
+
+FAINT = 1e-3
+EM_STEPS, SEEN_STEPS, DRAW_STEPS = 15, 8, 8
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """An estimate: rows (K, d), their pseudo-subjects, subjects seen so, and weights, and who agrees with them."""
+
+    rows: FloatArray
+    prior: FloatArray
+    own: FloatArray
+    weights: FloatArray
+    first: IntArray
+    members: IntArray
+    counts: FloatArray
+
+
+class Structured(CountingEstimator):
+    """Estimate a law of many tests with structure, from complete and incomplete records.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int, default 0
+        Of random starts and draws.
+    classes, models, steps : int
+        Latent classes of a model, how many models are averaged, and their steps of EM.
+    draws : int, default 2000
+        How many rows the models draw.
+    prior : float, default 600
+        Pseudo-subjects, at least.
+    share : float, default 0.5
+        Pseudo-subjects, as a share of the subjects that tell about labels.
+
+    Examples
+    --------
+    >>> from proband import Problem, Records, Test
+    >>> from proband.rewards import Table
+    >>> tests = [Test(f"test {i}", 0.02) for i in range(30)] + [Test("label", 0.25)]
+    >>> problem = Problem(tests, ["pass", "fail"], Table(["label"], [[1, 0], [0, 1]]))
+    >>> rows = np.random.default_rng(0).integers(2, size=(200, 31)).astype(float)
+    >>> rows[:, 30] = rows[:, 3]
+    >>> estimator = Structured(problem, seed=1, draws=200)
+    >>> estimator.update(Records(rows))
+    >>> law = estimator.distribution()
+    >>> bool(law.mass(np.where(np.arange(31) == 30, 1.0, np.where(np.arange(31) == 3, 1.0, np.nan)))[0] > 0.4)
+    True
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        classes: int = 8,
+        models: int = 3,
+        steps: int = 25,
+        draws: int = 2000,
+        prior: float = 600.0,
+        share: float = 0.5,
+    ) -> None:
+        super().__init__(problem)
+        if min(classes, models, steps, draws) < 1 or not prior > 0 or not share >= 0:
+            raise DistributionError(
+                f"classes is {classes}, models {models}, steps {steps}, draws {draws}, prior {prior}, share {share}; "
+                "the first four must be 1 or more, the prior positive, the share 0 or more; correct them"
+            )
+        self.seed, self.classes, self.models, self.steps = seed, classes, models, steps
+        self.n_draws, self.prior, self.share = draws, prior, share
+        self.levels = Levels.of(problem.k)
+        self.targets = label_tests(problem)
+        self.n_labels = int(np.prod(problem.k[self.targets], initial=1))
+        self.features = np.array([i for i in range(problem.d) if i not in self.targets], dtype=np.int64)
+        self.visible = np.array([i for i in self.features if problem.tests[i].available], dtype=np.int64)
+        self._fit: Fitted | None = None
+
+    @property
+    def support(self) -> FloatArray:
+        """The rows that may have mass, shape (K, d)."""
+        return self.fit().rows
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """The estimate over :attr:`support`, shape (K,)."""
+        weights = self.fit().weights
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def telling(self) -> float:
+        """How many subjects tell about labels: each labelled one for the share of the other tests that it shows."""
+        rows, counts = self.observations.rows, self.observations.counts
+        labelled = ~np.isnan(rows[:, self.targets]).any(axis=1)
+        shown = ~np.isnan(rows[:, self.visible])
+        return float(counts[labelled] @ shown[labelled].mean(axis=1)) if shown.size else float(counts[labelled].sum())
+
+    @property
+    def penalty(self) -> float:
+        """What a node of a plan should cost, so that it does not follow chance."""
+        payoff = self.problem.payoff(self.support)
+        about = float(self.probabilities @ (payoff.max(axis=1) - payoff.min(axis=1)))
+        return PENALTY * about / max(1.0, self.telling)
+
+    def update_counts(self, observations: object, counts: object) -> None:
+        """Learn from observations (u, d) that were seen `counts` (u,) times; None for once each."""
+        super().update_counts(observations, counts)  # type: ignore[arg-type]
+        self._fit = None
+
+    def fit(self) -> Fitted:
+        """Return the estimate from all subjects so far (kept until the next update)."""
+        if self._fit is None:
+            self._fit = self._fitted(np.random.default_rng([self.seed, int(self.observations.total)]))
+        return self._fit
+
+    def draws(self, rng: np.random.Generator, n: int) -> FloatArray:
+        """Draw n laws around the estimate, shape (n, K), over :attr:`support`.
+
+        Rows and records get random weights of mean 1 (a Bayesian bootstrap), then EM as for the estimate.
+        """
+        fit, drawn = self.fit(), np.empty((n, len(self.support)))
+        for place in range(n):
+            base = rng.standard_gamma(fit.prior + 1e-9) + rng.standard_gamma(fit.own + 1e-9)
+            counts = rng.standard_gamma(np.maximum(fit.counts, 1e-9))
+            drawn[place] = base + 1e-6 * fit.weights
+            self._spread(base, fit.first, fit.members, counts, drawn[place], DRAW_STEPS)
+        return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
+
+    def _estimate(self) -> tuple[FloatArray, FloatArray]:
+        fit = self.fit()
+        return fit.rows, fit.weights
+
+    def _fitted(self, rng: np.random.Generator) -> Fitted:
+        seen, counts = self.observations.rows, self.observations.counts
+        onehot = self.levels.onehot(seen)
+        models = [
+            fit_classes(self.levels, onehot, counts, rng, classes=self.classes, steps=self.steps)
+            for _ in range(self.models)
+        ]
+        labelled = ~np.isnan(seen[:, self.targets]).any(axis=1)
+        whole = ~np.isnan(seen[:, self.features]).any(axis=1)
+        told = np.flatnonzero(labelled & whole)
+        part = np.flatnonzero(labelled & ~whole)[-MOST_IMPUTED:]
+        imputed = self._imputed(rng, models, seen[part])
+        drawn = self._drawn(rng, models)
+        rows, which = np.unique(np.vstack([seen[told], imputed, drawn])[:, self.features], axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        soft = self._labels(models, np.vstack([seen[told], imputed]), counts[np.concatenate([told, part])], rows)
+        split = self._split(rows)
+        from_model = np.bincount(which[len(told) + len(part) :], minlength=len(rows)) / len(drawn)
+        own = np.zeros((len(rows), self.n_labels))
+        np.add.at(own, (which[: len(told)], self._label_codes(seen[told])), counts[told])
+        loose = np.setdiff1d(np.arange(len(seen)), told)
+        first, members = agreeing(seen[loose], split)
+        by_likelihood = (own + FAINT * soft).ravel()
+        start = by_likelihood + FAINT * (from_model[:, None] * soft).ravel()
+        self._spread(by_likelihood, first, members, counts[loose], start, SEEN_STEPS)
+        mass = start.reshape(own.shape).sum(axis=1)
+        pseudo = max(self.prior, self.share * self.telling)
+        prior = pseudo * ((1 - DRAWN) * mass / mass.sum() + DRAWN * from_model)[:, None] * soft
+        weights = (prior + own).ravel() + 1e-12
+        self._spread((prior + own).ravel(), first, members, counts[loose], weights, EM_STEPS)
+        return Fitted(split, prior.ravel(), own.ravel(), weights, first, members, counts[loose])
+
+    def _imputed(self, rng: np.random.Generator, models: list[LatentClasses], rows: FloatArray) -> FloatArray:
+        """Return rows with missing entries drawn, each by one of the models."""
+        made, which = rows.copy(), rng.integers(len(models), size=len(rows))
+        for number, model in enumerate(models):
+            made[which == number] = model.completed(rng, rows[which == number])
+        return made
+
+    def _drawn(self, rng: np.random.Generator, models: list[LatentClasses]) -> FloatArray:
+        each = -(-self.n_draws // len(models))
+        return np.vstack([m.draw(rng, rng.choice(len(m.shares), p=m.shares, size=each)) for m in models])
+
+    def _labels(
+        self, models: list[LatentClasses], told: FloatArray, counts: FloatArray, rows: FloatArray
+    ) -> FloatArray:
+        """Return what is believed of the label of each row of features, shape (n, labels)."""
+        if self.n_labels == 1:
+            return np.ones((len(rows), 1))
+        blank = np.full((len(rows), self.problem.d), np.nan)
+        blank[:, self.features] = rows
+        onehot = self.levels.onehot(blank)
+        labels = outcome_rows(np.arange(self.n_labels), [self.problem.tests[i] for i in self.targets])
+        columns = self.levels.first[self.targets] + labels.astype(np.int64)  # (labels, targets)
+        by_class = [np.exp(np.log(m.outcomes[:, columns]).sum(axis=2)) for m in models]
+        believed = sum(m.posterior(onehot) @ chances for m, chances in zip(models, by_class, strict=True)) / len(models)
+        if not len(told):
+            return np.asarray(believed)
+        mine = np.concatenate([np.arange(self.levels.first[i], self.levels.first[i + 1]) for i in self.features])
+        compared = np.isin(mine, self.levels.first[:-1])
+        known = self.levels.onehot(told)[:, mine]
+        found = fit_labels(design(known, compared), self._label_codes(told), counts, self.n_labels)
+        regressed = label_chances(design(onehot[:, mine], compared), found)
+        return np.asarray(LOGISTIC * regressed + (1 - LOGISTIC) * believed)
+
+    def _label_codes(self, rows: FloatArray) -> IntArray:
+        if self.n_labels == 1:
+            return np.zeros(len(rows), dtype=np.int64)
+        return outcome_codes(rows[:, self.targets], [self.problem.tests[i] for i in self.targets])
+
+    def _split(self, rows: FloatArray) -> FloatArray:
+        """Return each row of features once for each label, shape (n · labels, d)."""
+        split = np.empty((len(rows) * self.n_labels, self.problem.d))
+        split[:, self.features] = np.repeat(rows, self.n_labels, axis=0)
+        labels = outcome_rows(np.arange(self.n_labels), [self.problem.tests[i] for i in self.targets])
+        split[:, self.targets] = np.tile(labels, (len(rows), 1))
+        return split
+
+    @staticmethod
+    def _spread(
+        base: FloatArray, first: IntArray, members: IntArray, counts: FloatArray, weights: FloatArray, steps: int
+    ) -> None:
+        from proband.estimators.listed.growing_kernel import spread  # compiled
+
+        spread(base, first, members, counts, weights, np.empty_like(weights), steps)
+
+
+def label_tests(problem: Problem) -> list[int]:
+    """Return the tests that the reward is about, if it is a table of few outcomes; else none."""
+    reward = problem.reward
+    if not isinstance(reward, Table):
+        return []
+    targets = [problem.test_index(name) for name in reward.targets]
+    many = np.prod(problem.k[targets].astype(np.float64)) > MOST_LABELS
+    return [] if many or len(targets) == problem.d else targets
+
+
+def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return which rows agree with each observation: its own are ``members[first[o]:first[o + 1]]``."""
+    from proband.estimators.listed.growing_kernel import count_agreeing, list_agreeing  # compiled
+
+    known = np.where(np.isnan(observations), -1, observations).astype(np.int16)
+    codes = rows.astype(np.int16)
+    sizes = np.zeros(len(known), dtype=np.int64)
+    count_agreeing(known, codes, sizes)
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    members = np.empty(int(first[-1]), dtype=np.int64)
+    list_agreeing(known, codes, first, members)
+    return first, members
