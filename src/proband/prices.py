@@ -102,6 +102,16 @@ class Prices:
             prices[:, members] = np.where(others > 0, self.group_cost[members], self.cost[members])
         return prices
 
+    def adding(self, done: Flags, tests: IntArray) -> FloatArray:
+        """Return what it costs to run some tests, in this order, but for those done, shape (n,) for flags (n, d)."""
+        columns = np.array(done.T, order="C")  # one test of all subjects at a time
+        total = np.zeros(len(done))
+        for i in tests:
+            opened = columns[self.peers[i]].any(axis=0)
+            total += np.where(columns[i], 0.0, np.where(opened, self.group_cost[i], self.cost[i]))
+            columns[i] = True
+        return total
+
     def of(self, tests: Iterable[int]) -> float:
         """Return the cost of a set."""
         members = np.array(sorted(tests), dtype=np.int64)

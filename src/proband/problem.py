@@ -29,13 +29,13 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from proband import problem_files
 from proband.errors import ProblemError, StateError, UnknownNameError
 from proband.prices import Prices
 from proband.rewards import Function, RewardFunction
-from proband.rewards.base import reward_to_dict
+from proband.rewards.base import BaseReward, reward_to_dict
 from proband.texts import check_plain
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Reward, Test, as_states, outcome_rows
 
@@ -205,13 +205,7 @@ class Problem:
 
     def cost_of_the_rest(self, states: ArrayLike) -> FloatArray:
         """Return what it costs to run every remaining test in each state, shape (n,)."""
-        known = self.states(states)
-        total = np.zeros(len(known))
-        for i in self.cheapest_order:
-            missing = np.isnan(known[:, i])
-            total += np.where(missing, self.costs(known)[:, i], 0.0)
-            known[missing, i] = 0
-        return total
+        return self.prices.adding(~np.isnan(self.states(states)), self.cheapest_order)
 
     def after(self, state: FloatArray, test: int) -> FloatArray:
         """Return the states after each outcome of a test, shape (k, d)."""
@@ -226,6 +220,20 @@ class Problem:
     def payoff(self, rows: FloatArray) -> FloatArray:
         """Return the reward's columns for complete rows, shape (n, columns)."""
         return self.reward.payoff(self.tests, self.decisions, rows)
+
+    def settled(self, states: FloatArray) -> NDArray[np.bool_]:
+        """Return whether f(x, ·) is the same whatever the unknown tests show, in each state (n, d): shape (n,).
+
+        The entropy of a set is no function of x, and never settled.
+        """
+        if self.kind is Kind.SETS:
+            return np.zeros(len(states), dtype=np.bool_)
+        return np.asarray(~np.isnan(states[:, self._targets]).any(axis=1))
+
+    @cached_property
+    def _targets(self) -> IntArray:
+        """The tests on which the reward depends; all of them, where it does not say."""
+        return self.reward.depends_on(self.tests) if isinstance(self.reward, BaseReward) else np.arange(self.d)
 
     def realised(self, rows: FloatArray, actions: IntArray) -> FloatArray:
         """Return f(x, y) for complete rows and the decisions taken, given as actions (d, d + 1, ...), shape (n,)."""

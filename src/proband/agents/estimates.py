@@ -7,14 +7,20 @@ Planning to a hundredth of that is as good as exactly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from proband.distributions import Distribution
-from proband.estimators import EmpiricalBayes, Estimator, GaussianLikelihood, Likelihood
+from proband.estimators import EmpiricalBayes, Estimator, GaussianLikelihood, Likelihood, Structured
 from proband.planners import Plan, plan
 from proband.problem import Problem
 from proband.rewards import Projection
-from proband.vocabulary import Kind
+from proband.vocabulary import Kind, Pooling
+
+MOST_STATES = 3**17
+"""Problems with more states are learned without a table of them."""
 
 SHARE = 0.01
 FINEST = 1e-6
@@ -25,9 +31,35 @@ Planner = Callable[[Problem, Distribution, int], Plan]
 """From a problem, a law and the number of subjects that it was estimated from to a plan."""
 
 
-def suited_estimator(problem: Problem) -> Estimator:
-    """Return the likelihood of complete and incomplete rows, with a prior fitted to the data where there is one."""
-    return ESTIMATORS[problem.kind](problem)
+def has_many_tests(problem: Problem) -> bool:
+    """Return whether a problem of listed outcomes has more states than can be listed, and a reward that adds up."""
+    if problem.kind is not Kind.LISTED or problem.reward.pooling is not Pooling.SUM:
+        return False
+    return math.prod(int(k) + 1 for k in problem.k) > MOST_STATES
+
+
+def suited_estimator(problem: Problem, seed: int = 0) -> Estimator:
+    """Return the likelihood of complete and incomplete rows, with a prior fitted to the data where there is one.
+
+    With many tests it is one with structure.
+    """
+    return Structured(problem, seed=seed) if has_many_tests(problem) else ESTIMATORS[problem.kind](problem)
+
+
+def suited_planner(estimator: Any) -> Planner:
+    """Return the planner for an estimator's laws: one with a penalty where the estimator names it."""
+    return Regularised(estimator) if isinstance(estimator, Structured) else plan_estimate
+
+
+@dataclass(frozen=True)
+class Regularised:
+    """Grows plans with the penalty of an estimator's own."""
+
+    estimator: Structured
+
+    def __call__(self, problem: Problem, distribution: Distribution, subjects: int) -> Plan:
+        """Return the plan of an estimated law."""
+        return plan(problem, distribution, method="rollout", node_penalty=self.estimator.penalty)
 
 
 ESTIMATORS: dict[Kind, Callable[[Problem], Estimator]] = {

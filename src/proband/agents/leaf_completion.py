@@ -27,8 +27,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from proband.agents.estimates import has_many_tests
 from proband.agents.gaussian.leaves import GaussianLeaves
 from proband.agents.listed.leaves import ListedLeaves
+from proband.agents.listed.many import ManyLeaves
 from proband.agents.replanning import Replanning
 from proband.agents.setting import Setting
 from proband.agents.stops import Leaves, Stops
@@ -42,6 +44,11 @@ LEAVES: dict[Kind, Callable[..., Any]] = {Kind.LISTED: ListedLeaves, Kind.SCORES
 """What is made of a problem and the agent's options, by the kind of problem."""
 
 
+def suited_leaves(problem: Problem) -> Callable[..., Any]:
+    """Return the leaves for a problem: by its kind, and of listed outcomes by whether its states can be listed."""
+    return ManyLeaves if has_many_tests(problem) else LEAVES[problem.kind]
+
+
 class LeafCompletion(Replanning):
     """The anytime agent of this library: learns from every subject, completes some by a coin.
 
@@ -49,8 +56,8 @@ class LeafCompletion(Replanning):
     ----------
     problem, seed, first, growth, estimator
         As for :class:`~proband.agents.replanning.Replanning`.
-    ahead : float, default 4
-        How far to plan exploration, as a multiple of the subjects so far.
+    ahead : float, optional
+        How far to plan exploration, as a multiple of the subjects so far; by default 4, and 1.5 with many tests.
     horizon : int, optional
         T, if known: nothing is explored for subjects beyond it.
     floor : float, optional
@@ -74,10 +81,10 @@ class LeafCompletion(Replanning):
         problem: Problem,
         *,
         seed: int = 0,
-        first: int = 64,
-        growth: float = 0.15,
+        first: int | None = None,
+        growth: float | None = None,
         estimator: Estimator | None = None,
-        ahead: float = 4.0,
+        ahead: float | None = None,
         horizon: int | None = None,
         floor: float | None = None,
         leaves: Callable[..., Any] | None = None,
@@ -88,12 +95,18 @@ class LeafCompletion(Replanning):
                 f"the reward is {type(problem.reward).__name__}; leaf completion serves listed outcomes and scores; "
                 "choose another agent"
             )
-        self.leaves: Leaves = (LEAVES[problem.kind] if leaves is None else leaves)(problem, **options)
+        self.leaves: Leaves = (suited_leaves(problem) if leaves is None else leaves)(problem, **options)
         self.floor = self.leaves.floor if floor is None else floor
-        if not ahead >= 0 or not self.floor >= 0:
+        self.ahead = self.leaves.ahead if ahead is None else ahead
+        if not self.ahead >= 0 or not self.floor >= 0:
             raise AgentError(f"ahead is {ahead}, floor {floor}; both must be 0 or more; correct them")
-        super().__init__(problem, seed=seed, first=first, growth=growth, estimator=estimator)
-        self.ahead = ahead
+        super().__init__(
+            problem,
+            seed=seed,
+            first=self.leaves.first if first is None else first,
+            growth=self.leaves.growth if growth is None else growth,
+            estimator=estimator,
+        )
         self.horizon = horizon
 
     @classmethod
@@ -111,7 +124,14 @@ class LeafCompletion(Replanning):
         stops = self.leaves.look(self.estimator, self.planner, self.rng, self.t)
         chances = np.maximum(self.coins(stops), np.where(stops.open, lowest, 0.0))
         completion = self.leaves.completion(stops, chances, lowest)
-        return Completing(self.problem, stops.base, completion, self.distribution_for_unavailable())
+        extra = self.leaves.extra(
+            self.estimator, stops, self.rng, ahead=self.subjects_ahead(), left=self.left, allowed=self.extras_allowed()
+        )
+        return Completing(self.problem, stops.base, completion, self.distribution_for_unavailable(), extra=extra)
+
+    def extras_allowed(self) -> float:
+        """Return for how many subjects of the block a part of the tests may be bought."""
+        return float(self.left)
 
     @property
     def lowest(self) -> float:
@@ -133,5 +153,5 @@ class LeafCompletion(Replanning):
 
     def subjects_ahead(self) -> float:
         """Return H: for how many subjects to come exploration should pay."""
-        ahead = self.ahead * self.t
+        ahead = max(self.ahead * self.t, self.leaves.expected - self.t)
         return ahead if self.horizon is None else max(0.0, min(ahead, self.horizon - self.t))

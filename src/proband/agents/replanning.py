@@ -17,7 +17,7 @@ import numpy as np
 
 from proband.agents.agent import FOREVER
 from proband.agents.blockwise import Blockwise, in_order
-from proband.agents.estimates import Planner, plan_estimate, suited_estimator
+from proband.agents.estimates import Planner, suited_estimator, suited_planner
 from proband.agents.setting import Setting
 from proband.distributions import Distribution
 from proband.errors import AgentError
@@ -58,7 +58,7 @@ class Replanning(Blockwise):
         growth: float = 0.15,
         shortest: int = 8,
         estimator: Estimator | None = None,
-        planner: Planner = plan_estimate,
+        planner: Planner | None = None,
     ) -> None:
         if first < 1 or not growth > 0:
             raise AgentError(f"first is {first}, growth is {growth}; both must be positive; correct them")
@@ -66,8 +66,8 @@ class Replanning(Blockwise):
         self.rng = np.random.default_rng(seed)
         self.growth = growth
         self.shortest = shortest
-        self.estimator: Any = suited_estimator(problem) if estimator is None else estimator
-        self.planner = planner
+        self.estimator: Any = suited_estimator(problem, seed) if estimator is None else estimator
+        self.planner = suited_planner(self.estimator) if planner is None else planner
         self._policy: Policy = test_everything(problem, self.distribution_for_unavailable())
 
     @classmethod

@@ -25,6 +25,7 @@ import numpy as np
 from proband.agents.agent import fully_tested
 from proband.agents.blockwise import in_order
 from proband.agents.leaf_completion import LeafCompletion
+from proband.agents.listed.audits import AuditedSubjects, ValueEstimate
 from proband.agents.stops import Stops
 from proband.distributions import totals
 from proband.errors import AgentError
@@ -95,11 +96,19 @@ class SafeLeafCompletion(LeafCompletion):
                 "0 or more; correct them"
             )
         self.completed = 0
+        self.extras = 0.0
         self.vetoes = 0
         self.reference: Any = self.leaves.reference(
             problem, self.estimator, threshold=self.threshold, floor=self.floor, seed=seed
         )
+        if isinstance(self.reference, AuditedSubjects):
+            self.reference.root = self.root
         self._lowest = 1.0
+
+    def value_estimate(self) -> ValueEstimate | None:
+        """Return what the policy in force brings a subject, as far as audits tell; None where there are none."""
+        policy = self._policy.base if isinstance(self._policy, Completing) else self._policy
+        return self.reference.value_of(policy) if isinstance(self.reference, AuditedSubjects) else None
 
     def absorb(self, block: list[Records]) -> None:
         """Learn from the finished block, and of complete subjects with the chance that they had to be seen so.
@@ -114,7 +123,7 @@ class SafeLeafCompletion(LeafCompletion):
         by_coin = (alike[:, -1] > self._lowest) & (alike[:, -1] < 1)
         self.completed += int(n[by_coin].sum())
         self.reference.add(alike[:, :-1], alike[:, -1], n, lowest=self._lowest, subjects=int(counts[possible].sum()))
-        super().absorb(block)
+        super().absorb(block if not self.keeps_audits else self._without_audits(rows, known, counts))
 
     def next_policy(self) -> Policy:
         """Return the proposal of leaf completion within floor and cap, or the vetoing plan."""
@@ -124,6 +133,7 @@ class SafeLeafCompletion(LeafCompletion):
             proposal = self.propose()
             rival = self.reference.against_plan(proposal.base)
             if rival is None:
+                self.extras += 0.0 if proposal.extra is None else proposal.extra.chance * self.left
                 return proposal
         self.vetoes += 1
         return Completing(self.problem, rival, ByTests(self.problem, {}, otherwise=self._lowest))
@@ -133,6 +143,15 @@ class SafeLeafCompletion(LeafCompletion):
         allowed = max(0.0, self.cap * self.root * self.t ** (2 / 3) - self.completed)
         self.left, most = self.leaves.within(allowed, self.left)
         return np.minimum(super().coins(stops), most)
+
+    def extras_allowed(self) -> float:
+        """Return for how many subjects of the block a part of the tests may be bought, within the cap."""
+        return max(0.0, float(self.cap * self.root * self.t ** (2 / 3)) - self.extras)
+
+    @property
+    def keeps_audits(self) -> bool:
+        """Whether subjects that the floor completed are kept from the estimate."""
+        return isinstance(self.reference, AuditedSubjects) and self.reference.measures
 
     @property
     def root(self) -> float:
@@ -148,3 +167,9 @@ class SafeLeafCompletion(LeafCompletion):
             told.append((rows, chances(self.problem, self._policy, rows), counts))
         outcomes, known, numbers = zip(*told, strict=True)
         return np.vstack(outcomes), np.concatenate(known), np.concatenate(numbers)
+
+    def _without_audits(self, rows: FloatArray, known: FloatArray, counts: IntArray) -> list[Records]:
+        """Return what was seen of a block, less the audits."""
+        complete = fully_tested(self.problem, rows) & ~np.isnan(known)
+        learned = ~(complete & AuditedSubjects.audits(np.nan_to_num(known), self._lowest))
+        return [Records(rows[learned], counts[learned])]

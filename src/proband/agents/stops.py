@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from proband.agents.estimates import Planner
 from proband.planners import Plan
-from proband.policies import Completion
+from proband.policies import Completion, Extra
 from proband.vocabulary import FloatArray, IntArray, Policy
 
 
@@ -67,6 +67,9 @@ class Leaves(Protocol):
         Constants of the floor, without safeguards and with, and of the veto, unless others are given.
     surest : float
         The largest probability of a coin.
+    ahead, first, growth, expected : float, int, float, int
+        How far to plan exploration, the subjects tested completely at the beginning, and by which share the number of
+        subjects grows between two plans, unless others are given; how many subjects are expected at least.
     reference : callable
         From problem, estimator, `threshold`, `floor` and `seed` to the reference of an agent.
     """
@@ -76,6 +79,10 @@ class Leaves(Protocol):
     safe_floor: float
     threshold: float
     surest: float
+    ahead: float
+    first: int
+    growth: float
+    expected: int
     reference: Callable[..., Reference]
 
     def look(self, estimator: Any, planner: Planner, rng: np.random.Generator, t: int) -> Stops:
@@ -88,4 +95,13 @@ class Leaves(Protocol):
 
     def within(self, allowed: float, left: int) -> tuple[int, float]:
         """Return length and largest coin of a block of `left` subjects that may complete `allowed` beyond the floor."""
+        ...
+
+    def extra(
+        self, estimator: Any, stops: Stops, rng: np.random.Generator, *, ahead: float, left: int, allowed: float
+    ) -> Extra | None:
+        """Return a part of the tests to be bought of some subjects of a block of `left`, of `allowed` at most.
+
+        `ahead` subjects are to come.
+        """
         ...

@@ -1,9 +1,11 @@
 """Policies: maps from states to actions, and what following one does to subjects."""
 
-from proband.policies.completing import SUREST, AtLeaves, ByTests, CoinPolicy, Completing, Completion, branches, chances
+from proband.policies.completing import SUREST, CoinPolicy, Completing, ExtraPolicy, branches, chances, has_extra
 from proband.policies.deciding import Decider, ProjectionDecider, StopDecider, decider_for
 from proband.policies.episodes import Episodes, follow
+from proband.policies.extra import Extra
 from proband.policies.fixed import DecideNow, FixedSet, test_everything
+from proband.policies.leaf_chances import AtLeaves, ByTests, Completion
 from proband.policies.tree import Node, Tree
 
 __all__ = [
@@ -16,6 +18,8 @@ __all__ = [
     "DecideNow",
     "Decider",
     "Episodes",
+    "Extra",
+    "ExtraPolicy",
     "FixedSet",
     "Node",
     "ProjectionDecider",
@@ -25,5 +29,6 @@ __all__ = [
     "chances",
     "decider_for",
     "follow",
+    "has_extra",
     "test_everything",
 ]

@@ -1,37 +1,30 @@
-"""Policies that toss a coin where they would stop: decide as planned, or run every remaining test first.
+"""Policies that toss a coin where they would stop: decide as planned, or run all or some of the remaining tests first.
 
 Each subject has one coin u, uniform on [0, 1). Where the base policy stops in a leaf s, the subject is completed if
-u < q(s). The coin comes with the subject, so that acting stays pure: the same subject asked twice gets the same
-answer, and the probability with which anything was seen is known. A policy that lives by its coins does not act
-without: forgotten coins would look like a policy that never explores.
-
-Listed outcomes have states that can be named, each with its q. Two subjects never measure the same numbers, so where
-outcomes are measured the sets of tests are named instead, as bit masks: bit i is test i, those known on arrival
-included.
+u < q(s), and given a few extra tests (:mod:`proband.policies.extra`) if q(s) <= u < q(s) + b(s). The coin comes with
+the subject, so that acting stays pure: the same subject asked twice gets the same answer, and the probability with
+which anything was seen is known. A policy that lives by its coins does not act without: forgotten coins would look
+like a policy that never explores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.distributions import Distribution
 from proband.errors import PolicyError
-from proband.policies.deciding import masks_of
 from proband.policies.episodes import Episodes, follow
+from proband.policies.extra import Extra, ExtraRun
 from proband.policies.fixed import test_everything
+from proband.policies.leaf_chances import Completion
 from proband.problem import Problem
 from proband.vocabulary import NEVER, FloatArray, IntArray, Policy
 
 SUREST = 1.0 - 2.0**-53
 """The largest probability of a coin, and the largest coin: a chance of 1 means that the plan itself runs every test."""
-
-
-Completion = Callable[[ArrayLike], FloatArray]
-"""From states (n, d) in which a policy stops to probabilities of completing, shape (n,)."""
 
 
 @runtime_checkable
@@ -55,8 +48,31 @@ class CoinPolicy(Protocol):
         ...
 
 
+@runtime_checkable
+class ExtraPolicy(CoinPolicy, Protocol):
+    """A policy whose coin may also decide for a part of the tests."""
+
+    extra: Extra | None
+
+    def partly(self, states: ArrayLike) -> FloatArray:
+        """Return the probability with which a subject that stops in each state gets the extra tests alone, (n,)."""
+        ...
+
+    def leaves(self, states: ArrayLike) -> FloatArray:
+        """Return where the plan comes to through what is known in each state (n, d), and nothing else."""
+        ...
+
+    def part(self, stopped: Episodes, rows: FloatArray) -> Episodes:
+        """Return what happens to subjects that are given the extra tests where they would have stopped."""
+        ...
+
+
 class Completing:
     """Follow a base policy; where it stops, complete the subject with a probability that depends on where.
+
+    With extra tests, others are given these alone. Where nothing else is left, that is completing: the probability of
+    the extra tests is then part of `completion`. The two probabilities sum to :data:`SUREST` at most; the one of the
+    extra tests is cut.
 
     Parameters
     ----------
@@ -67,14 +83,38 @@ class Completing:
         :class:`~proband.policies.AtLeaves` and :class:`~proband.policies.ByTests`.
     distribution : Distribution, optional
         The law for the decision after completing; needed where tests are unavailable.
+    extra : Extra, optional
+        A part of the tests.
+
+    Examples
+    --------
+    >>> from proband import Problem, Test
+    >>> from proband.policies import AtLeaves, DecideNow
+    >>> from proband.rewards import Table
+    >>> problem = Problem([Test("dye"), Test("crack", 2.0)], ["pass", "fail"], Table(["crack"], [[1, 0], [-20, 0]]))
+    >>> never = AtLeaves(np.full((1, 2), np.nan), np.array([0.25]))
+    >>> policy = Completing(problem, DecideNow(problem, "pass"), never, extra=Extra((1,), 0.5))
+    >>> [problem.action_name(policy.act(problem.state(), u)[0]) for u in (0.2, 0.7, 0.8)]
+    ['dye', 'crack', 'pass']
+    >>> problem.action_name(policy.act(problem.state({"crack": "1"}), 0.7)[0])
+    'fail'
     """
 
     def __init__(
-        self, problem: Problem, base: Policy, completion: Completion, distribution: Distribution | None = None
+        self,
+        problem: Problem,
+        base: Policy,
+        completion: Completion,
+        distribution: Distribution | None = None,
+        *,
+        extra: Extra | None = None,
     ) -> None:
         self.problem = problem
         self.base = base
-        self.completion = completion
+        self.extra = extra
+        self.completion: Completion = completion if extra is None else self._with_extra
+        self._given = completion
+        self._extra = None if extra is None else ExtraRun(problem, extra)
         self._everything = test_everything(problem, distribution)
 
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
@@ -82,10 +122,24 @@ class Completing:
         rows = self.problem.states(states)
         tosses = _checked_coins(coins, len(rows))
         actions, leaves = self._walk(rows)
-        tossed = (actions >= self.problem.d) & (tosses < self.completion(leaves))
+        stops = actions >= self.problem.d
+        completing, either = self._thresholds(leaves)
+        tossed = stops & (tosses < completing)
         if tossed.any():
             actions[tossed] = self._everything.act(rows[tossed])
+        added = stops & ~tossed & (tosses < either)
+        if self._extra is not None and added.any():
+            actions[added] = self._extra.act(rows[added], actions[added])
         return actions
+
+    def partly(self, states: ArrayLike) -> FloatArray:
+        """Return the probability with which a subject that stops in each state gets the extra tests alone, (n,)."""
+        completing, either = self._thresholds(self.problem.states(states))
+        return either - completing
+
+    def leaves(self, states: ArrayLike) -> FloatArray:
+        """Return where the plan comes to through what is known in each state (n, d), and nothing else."""
+        return self._walk(self.problem.states(states))[1]
 
     def stopped(self, rows: FloatArray) -> Episodes:
         """Return what happens to subjects with complete outcome vectors (n, d) whose coins do not fall."""
@@ -100,6 +154,22 @@ class Completing:
             stopped.costs + self.problem.cost_of_the_rest(stopped.states),
             stopped.tests + np.isnan(stopped.states[:, self.problem.operable]).sum(axis=1),
         )
+
+    def part(self, stopped: Episodes, rows: FloatArray) -> Episodes:
+        """Return what happens to subjects that are given the extra tests where they would have stopped."""
+        return stopped if self._extra is None else self._extra.add(stopped, rows)
+
+    def _with_extra(self, states: ArrayLike) -> FloatArray:
+        return self._thresholds(self.problem.states(states))[0]
+
+    def _thresholds(self, leaves: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return below which coins a subject is completed in each leaf, and below which it gets any further test."""
+        completing = self._given(leaves)
+        if self._extra is None or self.extra is None:
+            return completing, completing
+        topped = np.maximum(completing, np.minimum(completing + self.extra.chance, SUREST))
+        either = np.where(self._extra.left(leaves), topped, completing)
+        return np.where(self._extra.completes(leaves), either, completing), either
 
     def _walk(self, rows: FloatArray) -> tuple[IntArray, FloatArray]:
         """Walk the base policy through what is known: its first action that is not yet done, and the state there."""
@@ -117,79 +187,26 @@ class Completing:
         return actions, reached
 
 
-class AtLeaves:
-    """Probabilities of completing in given states, and 0 elsewhere.
-
-    Parameters
-    ----------
-    leaves : FloatArray of shape (leaves, d)
-    probabilities : FloatArray of shape (leaves,)
-
-    Examples
-    --------
-    >>> AtLeaves(np.array([[0, np.nan]]), np.array([0.25]))([[0, np.nan], [1, np.nan]])
-    array([0.25, 0.  ])
-    """
-
-    def __init__(self, leaves: FloatArray, probabilities: FloatArray) -> None:
-        self.leaves = leaves
-        self.probabilities = probabilities
-        keys = _keys(leaves)
-        order = np.argsort(keys)
-        self._keys, self._chances = keys[order], probabilities[order]
-
-    def __call__(self, states: ArrayLike) -> FloatArray:
-        """Return the probability of completing in each state, shape (n,)."""
-        return _found(self._keys, self._chances, _keys(np.atleast_2d(np.asarray(states, dtype=np.float64))), 0.0)
-
-
-class ByTests:
-    """Probabilities of completing that depend on which tests were run, and 0 where none is left.
-
-    Parameters
-    ----------
-    problem : Problem
-    probabilities : mapping of int to float
-        For sets of tests, as bit masks.
-    otherwise : float, default 0
-        For all other sets.
-
-    Examples
-    --------
-    >>> from proband import Problem, Test
-    >>> from proband.rewards import Match
-    >>> problem = Problem([Test("length"), Test("weight")], (), Match())
-    >>> ByTests(problem, {0b01: 0.25}, otherwise=0.125)([[0, np.nan], [np.nan, 0], [0, 0]])
-    array([0.25 , 0.125, 0.   ])
-    """
-
-    def __init__(self, problem: Problem, probabilities: Mapping[int, float], *, otherwise: float = 0.0) -> None:
-        wrong = [chance for chance in (*probabilities.values(), otherwise) if not 0 <= chance <= 1]
-        if wrong:
-            raise PolicyError(f"the probabilities of completing hold {wrong}; each must be from 0 to 1; correct them")
-        self.problem = problem
-        self.masks = np.array(sorted(probabilities), dtype=np.int64)
-        self.probabilities = np.array([probabilities[int(mask)] for mask in self.masks], dtype=np.float64)
-        self.otherwise = float(otherwise)
-
-    def __call__(self, states: ArrayLike) -> FloatArray:
-        """Return the probability of completing in each state, shape (n,)."""
-        rows = self.problem.states(states)
-        chances = _found(self.masks, self.probabilities, masks_of(rows), self.otherwise)
-        left = np.isnan(rows[:, self.problem.operable]).any(axis=1)
-        return np.where(left, chances, 0.0)
-
-
 def branches(problem: Problem, policy: Policy, rows: FloatArray) -> list[tuple[FloatArray, Episodes]]:
     """Return the ways in which a policy may treat each row, with their probabilities (n,).
 
-    One for a policy without coins; two for one with: the coin not falling, and falling where it can.
+    One for a policy without coins; two for one with: the coin not falling, and falling where it can; a third one for
+    extra tests.
     """
     if not isinstance(policy, CoinPolicy):
         return [(np.ones(len(rows)), follow(problem, policy, rows))]
     stopped = policy.stopped(rows)
     chance = policy.completion(stopped.states)
-    return [(1 - chance, stopped), (chance, policy.complete(stopped, rows))]
+    completed = policy.complete(stopped, rows)
+    if not has_extra(policy):
+        return [(1 - chance, stopped), (chance, completed)]
+    part = policy.partly(stopped.states)
+    return [(1 - chance - part, stopped), (chance, completed), (part, policy.part(stopped, rows))]
+
+
+def has_extra(policy: Policy) -> TypeGuard[ExtraPolicy]:
+    """Return whether a policy's coin may also decide for a part of the tests."""
+    return isinstance(policy, ExtraPolicy) and policy.extra is not None
 
 
 def chances(problem: Problem, policy: Policy, states: FloatArray) -> FloatArray:
@@ -213,7 +230,7 @@ def chances(problem: Problem, policy: Policy, states: FloatArray) -> FloatArray:
     unknown = np.isnan(states[:, problem.context]).any(axis=1)
     if not isinstance(policy, CoinPolicy):
         return np.where(unknown, np.nan, np.where(complete, 1.0, 0.0))
-    leaves = problem.states(states)
+    leaves = policy.leaves(states) if has_extra(policy) else problem.states(states)
     if complete.any():
         leaves[complete] = policy.stopped(states[complete]).states
     stops = np.isnan(leaves[:, problem.operable]).any(axis=1)
@@ -235,21 +252,3 @@ def _checked_coins(coins: ArrayLike | None, n: int) -> FloatArray:
             "[0, 1) for each, or one for all; correct them"
         )
     return np.broadcast_to(tosses, n)
-
-
-def _found(known: IntArray, chances: FloatArray, keys: IntArray, otherwise: float) -> FloatArray:
-    """Return the chance of each key that is among the known ones, which are sorted."""
-    if not len(known):
-        return np.full(len(keys), otherwise)
-    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.where(known[place] == keys, chances[place], otherwise)
-
-
-def _keys(states: FloatArray) -> IntArray:
-    """Number states, NaN included, so that equal states have equal numbers."""
-    filled = np.where(np.isnan(states), 0, states + 1).astype(np.int64)
-    keys = np.zeros(len(states), dtype=np.uint64)
-    for column in filled.T:
-        keys = (keys + column.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-        keys ^= keys >> np.uint64(29)
-    return keys.astype(np.int64)

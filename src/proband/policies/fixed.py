@@ -67,11 +67,7 @@ class FixedSet:
         return actions
 
     def _decide(self, rows: FloatArray) -> IntArray:
-        if self._decider is not None:
-            return self._decider.decide(rows)[0]
-        if self.problem.reward.pooling is Pooling.MAXIMUM:
-            return self.problem.d + outcome_codes(rows, self.problem.tests)
-        return np.asarray(self.problem.d + self.problem.payoff(rows).argmax(axis=1))
+        return settled_decisions(self.problem, rows) if self._decider is None else self._decider.decide(rows)[0]
 
 
 class DecideNow:
@@ -99,6 +95,14 @@ class DecideNow:
             return self._fixed.act(states)
         rows = self.problem.states(states)
         return np.full(len(rows), self._action, dtype=np.int64)
+
+
+def settled_decisions(problem: Problem, rows: FloatArray) -> IntArray:
+    """Return the best decision in each state in which the reward is settled, as an action, shape (n,)."""
+    if problem.reward.pooling is Pooling.MAXIMUM:
+        return problem.d + outcome_codes(rows, problem.tests)
+    # a reward that is settled reads the known tests alone, but a weight of 0 times NaN would be NaN
+    return np.asarray(problem.d + problem.payoff(np.where(np.isnan(rows), 0.0, rows)).argmax(axis=1))
 
 
 def test_everything(problem: Problem, distribution: Distribution | None = None) -> FixedSet:

@@ -47,6 +47,10 @@ class BaseReward(ABC):
         if not decisions:
             raise ProblemError('decisions are missing; name one or more, such as ("pass", "fail")')
 
+    def depends_on(self, tests: Sequence[Test]) -> IntArray:
+        """Return the tests that f(x, y) may depend on: all, unless a reward knows better."""
+        return np.arange(len(tests))
+
     @abstractmethod
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         """Return f(x, y) for every row and decision, shape (n, decisions)."""

@@ -36,7 +36,7 @@ from proband.checking import FieldTypes, mistake
 from proband.errors import ProblemError, shown
 from proband.rewards.base import BaseReward
 from proband.rewards.scores import Piece, Score
-from proband.vocabulary import FloatArray, Kind, Test
+from proband.vocabulary import FloatArray, IntArray, Kind, Test
 
 if TYPE_CHECKING:
     from proband.piecewise import PiecewiseLinear
@@ -98,6 +98,10 @@ class Projection(BaseReward):
         unknown = sorted({piece.decision for piece in self.pieces} - set(decisions))
         if unknown:
             raise ProblemError(f"pieces are of the decisions {unknown}; decisions are {list(decisions)}; correct them")
+
+    def depends_on(self, tests: Sequence[Test]) -> IntArray:
+        """Return the tests that a score weighs."""
+        return np.flatnonzero(self.matrix(tests).any(axis=0))
 
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         """Return f(x, y) for every row and decision, shape (n, decisions)."""

@@ -25,7 +25,7 @@ from proband.checking import FieldTypes, check_fields, check_names, check_names_
 from proband.errors import ProblemError, shown
 from proband.files import LARGEST_NUMBER, MOST_CELLS, MOST_TARGETS
 from proband.rewards.base import BaseReward
-from proband.vocabulary import FloatArray, Test
+from proband.vocabulary import FloatArray, IntArray, Test
 
 _ENTRY: FieldTypes = {"when": dict, "value": dict}
 
@@ -83,10 +83,14 @@ class Table(BaseReward):
                 f"{len(decisions)} decisions it must be {shape}; give one number for each combination"
             )
 
+    def depends_on(self, tests: Sequence[Test]) -> IntArray:
+        """Return the targets."""
+        names = [test.name for test in tests]
+        return np.array([names.index(target) for target in self.targets], dtype=np.int64)
+
     def payoff(self, tests: Sequence[Test], decisions: Sequence[str], rows: FloatArray) -> FloatArray:
         """Return f(x, y) for every row and decision, shape (n, decisions)."""
-        names = [test.name for test in tests]
-        columns = tuple(rows[:, names.index(target)].astype(np.int64) for target in self.targets)
+        columns = tuple(rows[:, i].astype(np.int64) for i in self.depends_on(tests))
         return self.utilities[columns]
 
     @classmethod

@@ -91,10 +91,7 @@ class ListedTreatment(Treatment):
             self._last = (policy, self._table(policy))
         table, best = self._last[1], self._best
         counts = np.bincount(self.stream[start:stop], minlength=len(self.distribution))
-        thrown = [counts]
-        if len(table.chances) > 1:
-            fell = self.rng.binomial(counts, table.chances[1])
-            thrown = [counts - fell, fell]
+        thrown = self._toss(counts, table.chances)
         pseudo = (stop - start) * float(self.distribution.probabilities @ (best.value - table.value))
         earned, cost, tests = (
             sum(float(n @ each) for n, each in zip(thrown, figures, strict=True))
@@ -108,6 +105,16 @@ class ListedTreatment(Treatment):
         """Return some subjects with all their outcomes."""
         rows, counts = np.unique(self.stream[start:stop], return_counts=True)
         return Records(self.distribution.support[rows], counts)
+
+    def _toss(self, counts: IntArray, chances: list[FloatArray]) -> list[IntArray]:
+        """Return how many subjects of each row are treated in each way; the first way takes those that are left."""
+        thrown, rest, left = [], counts, np.ones(len(counts))
+        for chance in chances[1:]:
+            given = np.divide(chance, left, where=left > 0, out=np.zeros(len(counts)))  # no way before was taken
+            fell = self.rng.binomial(rest, np.minimum(given, 1.0))
+            thrown.append(fell)
+            rest, left = rest - fell, left - chance
+        return [rest, *thrown]
 
     def _table(self, policy: Policy) -> _Table:
         table, support = _Table([], [], [], [], []), self.distribution.support

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.distributions import Discrete, Gaussian
-from proband.policies import SUREST, CoinPolicy, branches, chances, follow
+from proband.policies import SUREST, CoinPolicy, branches, chances, follow, has_extra
 from proband.problem import Problem
 from proband.testing.policies import check_policy
 from proband.testing.random_instances import (
@@ -262,21 +262,25 @@ class _Check:
             self.check_coins(policy, rows)
 
     def check_coins(self, policy: CoinPolicy, rows: FloatArray) -> None:
-        """Check that coins complete subjects with the probability that the policy tells."""
-        [(stay, stopped), (fall, completed)] = branches(self.problem, policy, rows)
-        assert ((fall >= 0) & (fall <= 1)).all(), f"a probability of completing is {fall.min()} or {fall.max()}"
-        assert np.allclose(stay + fall, 1, rtol=0, atol=1e-15), "the probabilities of the two branches do not sum to 1"
-        for u in COINS:
-            episodes = follow(self.problem, policy, rows, coins=np.full(len(rows), u))
+        """Check that coins decide among the ways of treating subjects with the probabilities that the policy tells."""
+        ways = branches(self.problem, policy, rows)
+        told = np.array([chance for chance, _ in ways])
+        assert len(ways) in (2, 3), f"a coin decides among {len(ways)} ways; there are two, and one for extra tests"
+        assert ((told >= -1e-15) & (told <= 1)).all(), f"a probability of completing is {told.min()} or {told.max()}"
+        assert np.allclose(told.sum(axis=0), 1, rtol=0, atol=1e-15), "the probabilities of the branches do not sum to 1"
+        upto = np.cumsum(told[1:], axis=0)  # the first way is that of the largest coins
+        between = [np.clip(bound - told[1 + n] / 2, 0, SUREST) for n, bound in enumerate(upto)]
+        for u in (*(np.full(len(rows), u) for u in COINS), *between):
+            episodes = follow(self.problem, policy, rows, coins=u)
+            way = np.where((u < upto).any(axis=0), 1 + (u < upto).argmax(axis=0), 0)
             for name in ("states", "actions", "tests"):
-                apart = getattr(completed, name), getattr(stopped, name)
-                expected = np.where((u < fall).reshape(-1, *[1] * (apart[0].ndim - 1)), *apart)
+                expected = _chosen([getattr(episodes, name) for _, episodes in ways], way)
                 assert np.array_equal(getattr(episodes, name), expected, equal_nan=True), (
-                    f"with the coin {u}, {name} of followed subjects differ from those of its branches"
+                    f"with the coins {u}, {name} of followed subjects differ from those of its branches"
                 )
-            expected = np.where(u < fall, completed.costs, stopped.costs)
+            expected = _chosen([episodes.costs for _, episodes in ways], way)
             assert np.allclose(episodes.costs, expected, rtol=1e-12, atol=1e-12), (
-                f"with the coin {u}, the costs are {episodes.costs}; those of its branches are {expected}"
+                f"with the coins {u}, the costs are {episodes.costs}; those of its branches are {expected}"
             )
 
     def fingerprint(self, policy: Policy) -> list[NDArray[np.generic]]:
@@ -289,13 +293,19 @@ class _Check:
             return shown
         stopped = policy.stopped(self.complete)
         coins = [policy.act(self.probes, np.full(len(self.probes), u)) for u in COINS]
-        return [*shown, *coins, stopped.states, policy.completion(stopped.states)]
+        extra = [policy.partly(stopped.states)] if has_extra(policy) else []
+        return [*shown, *coins, stopped.states, policy.completion(stopped.states), *extra]
 
     def compare(self, shown: list[NDArray[np.generic]], agent: Any, when: str) -> None:
         """Check that an agent's policy shows the same as another one's."""
         other = self.fingerprint(agent.policy())
         same = len(other) == len(shown) and all(map(_equal, shown, other))
         assert same, f"{when}, the policy is another one; it must be the same, bit for bit"
+
+
+def _chosen(ways: list[NDArray[Any]], way: NDArray[np.int64]) -> NDArray[Any]:
+    """Return what the way of each subject (n,) does to it."""
+    return np.asarray(np.stack(ways)[way, np.arange(len(way))])
 
 
 def counted(states: FloatArray) -> Records:

@@ -44,6 +44,7 @@ class GaussianLeaves:
     """
 
     floor, safe_floor, threshold, surest = 0.03, 0.01, 3.0, 1.0
+    ahead, first, growth, expected = 4.0, 64, 0.15, 0
     reference = AcceptedSubjects
 
     def __init__(self, problem: Problem, *, draws: int = 16, subjects: int = 2048) -> None:
@@ -64,6 +65,9 @@ class GaussianLeaves:
     def completion(self, stops: Stops, chances: FloatArray, lowest: float) -> ByTests:
         """Return the probability of completing for each set of tests."""
         return ByTests(self.problem, dict(zip(stops.where.tolist(), chances.tolist(), strict=True)), otherwise=lowest)
+
+    def extra(self, *whatever: object, **more: object) -> None:
+        """Return None: who is looked at more closely is tested completely."""
 
     def within(self, allowed: float, left: int) -> tuple[int, float]:
         """Toss no coin with which the whole block may complete more than the cap allows, in expectation."""

@@ -73,6 +73,7 @@ class ListedLeaves:
     """
 
     floor, safe_floor, threshold, surest = 0.0, 0.004, 1.0, SUREST
+    ahead, first, growth, expected = 4.0, 64, 0.15, 0
     reference = WeightedSubjects
 
     def __init__(self, problem: Problem, *, draws: int | None = None, thompson: float = 0.3) -> None:
@@ -124,6 +125,9 @@ class ListedLeaves:
     def completion(self, stops: Stops, chances: FloatArray, lowest: float) -> AtLeaves:
         """Return the probability of completing in each leaf."""
         return AtLeaves(stops.where, chances)
+
+    def extra(self, *whatever: object, **more: object) -> None:
+        """Return None: who is looked at more closely is tested completely."""
 
     def within(self, allowed: float, left: int) -> tuple[int, float]:
         """Cut the block to what the cap allows; where that is next to nothing, toss no coin beyond the floor."""

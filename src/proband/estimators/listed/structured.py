@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from proband.distributions import Discrete
 from proband.errors import DistributionError
 from proband.estimators.listed.labels import design, fit_labels, label_chances
 from proband.estimators.listed.latent import LatentClasses, Levels, fit_classes
@@ -40,7 +41,7 @@ DRAWN = 0.8
 """Share of the pseudo-subjects on rows that the model drew."""
 
 MOST_IMPUTED = 4000
-"""So many incomplete observations, at most, bring rows of their own: the last ones."""
+"""So many incomplete observations, at most, bring rows of their own: some of them, drawn by lot."""
 
 PENALTY = 0.25
 """What a node of a plan should cost, times the subjects that tell about labels, over what a decision is about."""
@@ -171,12 +172,16 @@ class Structured(CountingEstimator):
             self._spread(base, fit.first, fit.members, counts, drawn[place], DRAW_STEPS)
         return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
+    def draw(self, rng: np.random.Generator) -> Discrete:
+        """Draw a law around the estimate."""
+        return Discrete.from_weights(self.support, self.draws(rng, 1)[0])
+
     def _estimate(self) -> tuple[FloatArray, FloatArray]:
         fit = self.fit()
         return fit.rows, fit.weights
 
     def _fitted(self, rng: np.random.Generator) -> Fitted:
-        seen, counts = self.observations.rows, self.observations.counts
+        seen, counts = self._in_order()
         onehot = self.levels.onehot(seen)
         models = [
             fit_classes(self.levels, onehot, counts, rng, classes=self.classes, steps=self.steps)
@@ -185,7 +190,8 @@ class Structured(CountingEstimator):
         labelled = ~np.isnan(seen[:, self.targets]).any(axis=1)
         whole = ~np.isnan(seen[:, self.features]).any(axis=1)
         told = np.flatnonzero(labelled & whole)
-        part = np.flatnonzero(labelled & ~whole)[-MOST_IMPUTED:]
+        part = np.flatnonzero(labelled & ~whole)
+        part = part if len(part) <= MOST_IMPUTED else np.sort(rng.choice(part, MOST_IMPUTED, replace=False))
         imputed = self._imputed(rng, models, seen[part])
         drawn = self._drawn(rng, models)
         rows, which = np.unique(np.vstack([seen[told], imputed, drawn])[:, self.features], axis=0, return_inverse=True)
@@ -206,6 +212,12 @@ class Structured(CountingEstimator):
         weights = (prior + own).ravel() + 1e-12
         self._spread((prior + own).ravel(), first, members, counts[loose], weights, EM_STEPS)
         return Fitted(split, prior.ravel(), own.ravel(), weights, first, members, counts[loose])
+
+    def _in_order(self) -> tuple[FloatArray, FloatArray]:
+        """Return observations and counts in an order of their own, so that it does not matter how they came."""
+        rows, counts = self.observations.rows, self.observations.counts
+        order = np.lexsort(np.nan_to_num(rows, nan=-1.0).T[::-1]) if len(rows) else np.empty(0, dtype=np.int64)
+        return rows[order], counts[order]
 
     def _imputed(self, rng: np.random.Generator, models: list[LatentClasses], rows: FloatArray) -> FloatArray:
         """Return rows with missing entries drawn, each by one of the models."""

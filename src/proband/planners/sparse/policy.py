@@ -19,7 +19,7 @@ class IncumbentTree:
         self.search, self.arrays = search, arrays
         self.test: list[int] = []
         self.column: list[int] = []
-        self.children: list[list[int]] = []
+        self.children: list[IntArray] = []
         self.value = 0.0
         self.values = np.zeros(arrays.starts)
         self.nodes = np.zeros(arrays.starts, dtype=np.int64)
@@ -27,8 +27,9 @@ class IncumbentTree:
 
     def flat(self) -> dict[str, IntArray]:
         """The fields of `Trees`."""
-        parts = {"roots": self.roots, "node_test": self.test, "children": self.children}
-        return {name: np.array(part, dtype=np.int64) for name, part in parts.items()}
+        parts = {"roots": self.roots, "node_test": self.test}
+        flat = {name: np.array(part, dtype=np.int64) for name, part in parts.items()}
+        return flat | {"children": np.concatenate(self.children)}
 
     def _stop_column(self, rows: IntArray) -> tuple[int, float]:
         stakes = self.arrays.stakes[rows]
@@ -48,24 +49,21 @@ class IncumbentTree:
         walk, count = self.search.read(start)
         root, order = len(self.test), self.search.compiled.order
         here: dict[int, IntArray] = {0: np.flatnonzero(self.arrays.context == start)}
-        tests, prices, children = (
-            walk.test[:count].tolist(),
-            walk.price[:count].tolist(),
-            walk.children[:count].tolist(),
-        )
-        for place, test in enumerate(tests):
+        # Arrays and not lists of lists: so many new lists would call the garbage collector, which takes long here.
+        below = np.array(walk.children[:count])
+        self.children.append(np.where(below >= 0, below + root, -1))
+        for place, test in enumerate(walk.test[:count].tolist()):
             rows = here.pop(place)
             column, value = self._stop_column(rows)
             self.column.append(column)
-            self.children.append([root + child if child >= 0 else -1 for child in children[place]])
             self.test.append(-1 if test < 0 else int(order[test]))
             if test < 0:
                 self._earn(start, value)
                 continue
-            self._earn(start, -prices[place] * float(self.arrays.weight[rows].sum()))
+            self._earn(start, -float(walk.price[place]) * float(self.arrays.weight[rows].sum()))
             self.nodes[start] += 1
             codes = self.arrays.codes[rows, order[test]]
-            for b, child in enumerate(children[place]):
+            for b, child in enumerate(below[place].tolist()):
                 if child >= 0:
                     here[child] = rows[codes == b]
         return root

@@ -1,0 +1,103 @@
+"""A part of the tests that is run, now and then, where a plan stops.
+
+Running every remaining test shows most and costs most. A few tests, such as the one that the reward depends on, often
+teach as much for a fraction of the price. Which ones, and how often, is the same in every leaf; a leaf at which all of
+them are known has nothing to add.
+
+What follows is decided by what is then known: where the reward is settled
+(:meth:`proband.Problem.settled`) the best decision for it, elsewhere the one that the plan takes in its leaf. A law
+would not help: estimated laws hardly ever hold a row that agrees with so many outcomes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proband.errors import PolicyError
+from proband.policies.episodes import Episodes
+from proband.policies.fixed import settled_decisions
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A part of the tests, and with which probability it is run where a plan stops.
+
+    Parameters
+    ----------
+    tests : tuple of int
+        Tests that can be run; those that are known already are left out.
+    chance : float
+        The probability, the same in every leaf.
+
+    Examples
+    --------
+    >>> Extra((2, 0), 0.125)
+    Extra(tests=(0, 2), chance=0.125)
+    """
+
+    tests: tuple[int, ...]
+    chance: float
+
+    def __post_init__(self) -> None:
+        tests = tuple(sorted(int(i) for i in self.tests))
+        if not tests or len(set(tests)) < len(tests):
+            raise PolicyError(f"the extra tests are {list(tests)}; they must be one or more different ones; list them")
+        if not 0 <= self.chance <= 1:
+            raise PolicyError(f"the chance of extra tests is {self.chance}; it must be from 0 to 1; correct it")
+        object.__setattr__(self, "tests", tests)
+        object.__setattr__(self, "chance", float(self.chance))
+
+    def check(self, problem: Problem) -> None:
+        """Raise if the problem has tests among them that cannot be run."""
+        wrong = [i for i in self.tests if i not in problem.operable]
+        if wrong:
+            raise PolicyError(
+                f"the extra tests {wrong} cannot be run (known on arrival, unavailable, or not there); those that can "
+                f"are {problem.operable.tolist()}; drop the others"
+            )
+
+
+class ExtraRun:
+    """Extra tests on subjects of a problem: where some are left, which comes next, and what they do."""
+
+    def __init__(self, problem: Problem, extra: Extra) -> None:
+        extra.check(problem)
+        self.problem = problem
+        self.order: IntArray = problem.cheapest_order[np.isin(problem.cheapest_order, extra.tests)]
+        self._others: IntArray = problem.operable[~np.isin(problem.operable, extra.tests)]
+
+    def left(self, states: FloatArray) -> NDArray[np.bool_]:
+        """Return whether an extra test is not known yet in each state, shape (n,)."""
+        return np.asarray(np.isnan(states[:, self.order]).any(axis=1))
+
+    def completes(self, states: FloatArray) -> NDArray[np.bool_]:
+        """Return whether only extra tests are not known yet in each state: running them is running everything."""
+        return self.left(states) & ~np.isnan(states[:, self._others]).any(axis=1)
+
+    def act(self, states: FloatArray, planned: IntArray) -> IntArray:
+        """Return the next extra test of each state, or the decision; `planned` are the plan's decisions, (n,)."""
+        missing = np.isnan(states[:, self.order])
+        return np.where(missing.any(axis=1), self.order[missing.argmax(axis=1)], self._decide(states, planned))
+
+    def add(self, stopped: Episodes, rows: FloatArray) -> Episodes:
+        """Return what happens to subjects (n, d) that are given the extra tests where they would have stopped."""
+        known = ~np.isnan(stopped.states)
+        states = stopped.states.copy()
+        states[:, self.order] = rows[:, self.order]
+        return Episodes(
+            states,
+            self._decide(states, stopped.actions),
+            stopped.costs + self.problem.prices.adding(known, self.order),
+            stopped.tests + (~known[:, self.order]).sum(axis=1),
+        )
+
+    def _decide(self, states: FloatArray, planned: IntArray) -> IntArray:
+        settled = self.problem.settled(states)
+        decisions = planned.copy()
+        decisions[settled] = settled_decisions(self.problem, states[settled])
+        return decisions

@@ -1,0 +1,153 @@
+"""The estimator for many tests: what it must get right whatever it believes of the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from proband import Discrete, Problem, Records, Test
+from proband.errors import DistributionError
+from proband.estimators import ESTIMATORS, Structured
+from proband.estimators.listed.labels import design, fit_labels, label_chances
+from proband.estimators.listed.latent import Levels, fit_classes
+from proband.estimators.listed.structured import agreeing
+from proband.rewards import Match, Table
+from proband.vocabulary import FloatArray
+
+
+def panel(d: int = 20, **label: object) -> Problem:
+    tests = [Test(f"test {i}", 0.02, outcomes=("a", "b", "c") if i == 0 else ("0", "1")) for i in range(d)]
+    tests.append(Test("label", 0.25, **label))  # type: ignore[arg-type]
+    return Problem(tests, ["pass", "fail"], Table(["label"], [[1, 0], [0, 1]]))
+
+
+def subjects(problem: Problem, n: int, seed: int = 0) -> FloatArray:
+    """Two kinds of subjects; the label is test 3, misread one time in ten."""
+    rng = np.random.default_rng(seed)
+    kind = rng.random(n) < 0.4
+    rows = (rng.random((n, problem.d)) < np.where(kind, 0.8, 0.3)[:, None]).astype(float)
+    rows[:, 0] = rng.integers(3, size=n)
+    rows[:, -1] = np.where(rng.random(n) < 0.1, 1 - rows[:, 3], rows[:, 3])
+    return rows
+
+
+def state(problem: Problem, **known: float) -> FloatArray:
+    row = np.full(problem.d, np.nan)
+    for name, outcome in known.items():
+        row[problem.test_index(name.replace("_", " "))] = outcome
+    return row
+
+
+def test_masses_are_near_the_truth() -> None:
+    problem = panel()
+    estimator = Structured(problem, seed=1, draws=600)
+    estimator.update(Records(subjects(problem, 600)))
+    law = estimator.distribution()
+    assert law.mass(state(problem, test_3=1, label=1))[0] == pytest.approx(0.9 * 0.5, abs=0.06)
+    assert law.mass(state(problem, test_3=1, label=0))[0] == pytest.approx(0.1 * 0.5, abs=0.04)
+    assert law.mass(state(problem, test_1=1, test_2=1))[0] == pytest.approx(0.4 * 0.64 + 0.6 * 0.09, abs=0.06)
+
+
+def test_completing_some_more_often_than_others_does_not_bias_the_masses() -> None:
+    """All with test 3 = 1 are completed and few of the others, as a policy would do it."""
+    problem, rows = panel(), subjects(panel(), 3000, seed=2)
+    rng = np.random.default_rng(3)
+    seen = rows.copy()
+    skipped = (rows[:, 3] == 0) & (rng.random(len(rows)) < 0.9)
+    seen[np.ix_(skipped, [i for i in range(problem.d) if i != 3])] = np.nan
+    estimator = Structured(problem, seed=1, draws=600)
+    estimator.update(Records(seen))
+    law = estimator.distribution()
+    assert law.mass(state(problem, test_3=1))[0] == pytest.approx((rows[:, 3] == 1).mean(), abs=0.02)
+    assert (seen[~skipped, -1] == 1).mean() > 0.8  # what counting complete subjects would say
+    assert law.mass(state(problem, label=1))[0] == pytest.approx((rows[:, -1] == 1).mean(), abs=0.06)
+
+
+def test_same_records_same_estimate_in_whatever_pieces() -> None:
+    problem, rows = panel(), subjects(panel(), 200)
+    rows[::3, 5:] = np.nan
+    one, two = Structured(problem, seed=1, draws=100), Structured(problem, seed=1, draws=100)
+    one.update(Records(rows))
+    two.update(Records(rows[:50]))
+    two.distribution()
+    two.update(Records(rows[50:]))
+    assert np.array_equal(one.support, two.support)
+    assert np.array_equal(one.probabilities, two.probabilities)
+
+
+@pytest.mark.parametrize("label", [{}, {"available": False}], ids=["bought", "unavailable"])
+def test_without_any_record_it_is_a_law(label: dict[str, object]) -> None:
+    problem = panel(**label)
+    law = Structured(problem, draws=50).distribution()
+    law.check(problem)
+    assert isinstance(law, Discrete)
+
+
+def test_a_reward_that_is_no_table_has_no_labels() -> None:
+    problem = Problem([Test(f"test {i}", 0.1) for i in range(5)], (), Match())
+    estimator = Structured(problem, draws=50)
+    estimator.update(Records(np.random.default_rng(0).integers(2, size=(40, 5)).astype(float)))
+    assert estimator.n_labels == 1
+    assert estimator.distribution().probabilities.sum() == pytest.approx(1)
+    assert estimator.telling == 40
+
+
+def test_draws_are_laws_around_the_estimate() -> None:
+    problem = panel()
+    estimator = Structured(problem, seed=1, draws=300)
+    estimator.update(Records(subjects(problem, 300)))
+    draws = estimator.draws(np.random.default_rng(0), 30)
+    assert draws.shape == (30, len(estimator.support))
+    assert draws.sum(axis=1) == pytest.approx(1)
+    label = estimator.support[:, -1] == 1
+    spread = draws[:, label].sum(axis=1)
+    assert spread.mean() == pytest.approx(estimator.probabilities[label].sum(), abs=0.03)
+    assert 0.003 < spread.std() < 0.1
+
+
+def test_more_that_tells_means_a_smaller_penalty() -> None:
+    problem, rows = panel(), subjects(panel(), 400)
+    few, many, bare = (Structured(problem, draws=100) for _ in range(3))
+    few.update(Records(rows[:100]))
+    many.update(Records(rows))
+    unlabelled = rows.copy()
+    unlabelled[100:, -1] = np.nan
+    bare.update(Records(unlabelled))
+    assert (few.telling, many.telling, bare.telling) == (100, 400, 100)
+    assert many.penalty < few.penalty
+
+
+def test_by_name_and_with_wrong_options() -> None:
+    assert ESTIMATORS["structured"] is Structured
+    with pytest.raises(DistributionError, match="classes is 0"):
+        Structured(panel(), classes=0)
+
+
+def test_agreeing_rows() -> None:
+    rows = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
+    first, members = agreeing(np.array([[0.0, np.nan], [np.nan, np.nan], [1.0, 0.0]]), rows)
+    assert [members[first[o] : first[o + 1]].tolist() for o in range(3)] == [[0, 1], [0, 1, 2], []]
+
+
+def test_latent_classes_find_two_kinds() -> None:
+    rng = np.random.default_rng(0)
+    kind = rng.random(2000) < 0.3
+    rows = (rng.random((2000, 12)) < np.where(kind, 0.9, 0.2)[:, None]).astype(float)
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    levels = Levels.of(np.full(12, 2))
+    model = fit_classes(levels, levels.onehot(rows), np.ones(2000), rng, classes=2, steps=60)
+    assert sorted(model.shares) == pytest.approx([0.3, 0.7], abs=0.05)
+    drawn = model.completed(rng, rows)
+    assert np.array_equal(drawn[~np.isnan(rows)], rows[~np.isnan(rows)])
+    assert drawn.mean() == pytest.approx(0.3 * 0.9 + 0.7 * 0.2, abs=0.03)
+
+
+def test_regression_of_labels() -> None:
+    rng = np.random.default_rng(0)
+    levels = Levels.of(np.array([2, 3]))
+    rows = np.column_stack([rng.integers(2, size=900), rng.integers(3, size=900)]).astype(float)
+    labels = np.where(rng.random(900) < 0.9, rows[:, 1], rng.integers(3, size=900)).astype(np.int64)
+    features = design(levels.onehot(rows), np.array([True, False, True, False, False]))
+    chances = label_chances(features, fit_labels(features, labels, np.ones(900), 3))
+    right = chances[np.arange(900), rows[:, 1].astype(int)]
+    assert right.mean() == pytest.approx(0.93, abs=0.04)
