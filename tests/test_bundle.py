@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import proband.planners.rollout
 import proband.planners.sparse
 from proband.bundle import Bundle
+from proband.planners.rollout import grow_many, grow_tree, tree_value
 from proband.planners.sparse import solve_support
 
 
@@ -124,11 +126,27 @@ def test_each_kernel_of_the_sparse_search_is_compiled_for_one_signature():
     for kind, stakes in (("max", np.full((20, 1), 0.05)), ("sum", rng.random((20, 3)))):
         for limits in ({}, {"max_tests": 3}, {"budget": 0.05}, {"group": [0, 0, 1, 1, -1], "group_cost": [0.01] * 5}):
             solve_support(codes, weight, stakes, np.linspace(0.01, 0.03, 5), kind=kind, **limits)
+    assert kernels_of_one_signature(proband.planners.sparse) > 50
+
+
+def test_each_kernel_of_rollouts_is_compiled_for_one_signature():
+    rng = np.random.default_rng(0)
+    codes, weight, cost = rng.integers(0, 3, size=(20, 5)), np.full(20, 0.05), np.linspace(0.01, 0.03, 5)
+    for stakes in (rng.random((20, 3)), np.eye(2)[codes[:, 0] % 2] / 20):
+        for limits in ({}, {"max_tests": 3}, {"budget": 0.05}, {"group": [0, 0, 1, 1, -1], "group_cost": [0.01] * 5}):
+            tree = grow_tree(codes, weight, stakes, None, cost, **limits)
+            tree_value(tree, codes, weight, stakes, cost)
+        grow_many(codes, np.tile(weight, (2, 1)), np.tile(stakes, (2, 1, 1)), None, cost)
+    assert kernels_of_one_signature(proband.planners.rollout) > 15
+
+
+def kernels_of_one_signature(package):
+    """Check that none of the kernels of a package has two signatures; returns how many there are."""
     seen = 0
-    for path in Path(proband.planners.sparse.__file__).parent.glob("*_kernel.py"):
-        module = importlib.import_module(f"proband.planners.sparse.{path.stem}")
+    for path in Path(package.__file__).parent.glob("*_kernel.py"):
+        module = importlib.import_module(f"{package.__name__}.{path.stem}")
         for name, function in vars(module).items():
             if isinstance(function, numba.core.dispatcher.Dispatcher):
                 assert len(function.signatures) <= 1, (name, function.signatures)
                 seen += function.py_func.__module__ == module.__name__
-    assert seen > 50
+    return seen

@@ -74,6 +74,7 @@ SUBJECTS = {
     "proband.planners.dense": ("the dense planner", "about 5 seconds"),
     "proband.planners.gaussian": ("the planner for one score", "about 10 seconds"),
     "proband.planners.gaussian.plane": ("the planner for two scores", "about 5 seconds"),
+    "proband.planners.rollout": ("the planner by rollouts", "about 5 seconds"),
     "proband.planners.sparse": ("the sparse search", "about 15 seconds"),
     "proband.planners.subset": ("the search for sets of tests", "about 15 seconds"),
     "proband.studies": ("the test for drift", "a few seconds"),

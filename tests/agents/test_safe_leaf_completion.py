@@ -13,6 +13,8 @@ from proband.agents import LeafCompletion, SafeLeafCompletion
 from proband.agents.listed import leaves
 from proband.errors import AgentError
 from proband.instances import Instance, easy, gout, many_states, paper_discrete, single_test
+from proband.planners.dense import BorrowedPlan
+from proband.planners.layout import layout_of
 from proband.policies import AtLeaves, Completing, DecideNow, chances, follow
 from proband.rewards import Match, Table
 from proband.simulation import simulate
@@ -119,26 +121,54 @@ def test_floor_and_cap_hold_in_every_block(name: str) -> None:
     assert watch.lowest < 0.02
 
 
-@pytest.mark.parametrize("thompson", [0.0, 1.0])
 @pytest.mark.parametrize("name", INSTANCES)
-def test_draws_that_are_solved_below_the_leaves_alone_lose_nothing(
-    name: str, thompson: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_draws_that_are_solved_below_the_leaves_alone_lose_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As for problems of many states: the same leaves and losses where the tables below them hold everything."""
     instance = INSTANCES[name]
-    agent = SafeLeafCompletion(instance.problem, seed=1, draws=4, thompson=thompson)
+    agent = SafeLeafCompletion(instance.problem, seed=1, draws=4, thompson=0.0)
     run(instance, agent, 3_000)
     stops = []
-    for largest in (2**21, 0):
+    for largest in (2**20, 0):
         monkeypatch.setattr(leaves, "LARGEST_TABLE", largest)
         stops.append(agent.leaves.look(agent.estimator, agent.planner, np.random.default_rng(2), agent.t))
     whole, below = stops
     assert np.array_equal(whole.where, below.where, equal_nan=True)
     assert below.loss == pytest.approx(whole.loss, abs=1e-12)
-    watch = Watch(SafeLeafCompletion(instance.problem, seed=1, draws=4, thompson=thompson))
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_floor_and_cap_hold_with_many_states(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leaves, "LARGEST_TABLE", 0)
+    instance = INSTANCES[name]
+    watch = Watch(SafeLeafCompletion(instance.problem, seed=1, draws=4, thompson=1.0))
     run(instance, watch, 3_000)
     close(watch.agent)
     assert watch.beyond == watch.agent.completed
+
+
+@pytest.mark.parametrize("name", INSTANCES)
+def test_the_rival_is_what_is_most_worth_a_block(name: str) -> None:
+    """By its values under the estimate and the draws, each evaluated as a policy."""
+    instance, problem = INSTANCES[name], INSTANCES[name].problem
+    agent = SafeLeafCompletion(problem, seed=1, draws=6, thompson=1.0)
+    run(instance, agent, 600)
+    estimator = agent.estimator
+    played = agent.leaves.look(estimator, agent.planner, np.random.default_rng(2), agent.t).base
+    laws = [Discrete(estimator.support, p) for p in estimator.draws(np.random.default_rng(2), 6)]
+    own = plan(problem, estimator.distribution(), method="dense")
+
+    def worth(policy: Policy) -> float:
+        lost, *gained = (
+            evaluate(problem, law, policy).value - evaluate(problem, law, own).value
+            for law in (estimator.distribution(), *laws)
+        )
+        return float(leaves.WORTH * np.maximum(gained, 0).mean() + lost)
+
+    layout = layout_of(problem)
+    rivals = [
+        BorrowedPlan(layout, estimator.distribution(), plan(problem, law, method="dense").solution) for law in laws
+    ]
+    assert worth(played) == pytest.approx(max(0.0, *map(worth, rivals)), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["paper", "single"])
@@ -151,9 +181,10 @@ def test_the_cap_binds_when_the_base_agent_explores_without_measure(name: str) -
     assert watch.beyond == watch.agent.completed
     assert max(watch.shares) > 0.6
     assert max(watch.shares) <= 1
-    free = LeafCompletion(instance.problem, seed=1, draws=4, ahead=1e9)
-    assert run(instance, free, 20_000).cost[-1] > run(instance, SafeLeafCompletion(
-        instance.problem, seed=1, draws=4, ahead=1e9), 20_000).cost[-1]  # fmt: skip
+    free = SafeLeafCompletion(instance.problem, seed=1, draws=4, ahead=1e9, cap=1e9)
+    run(instance, free, 3_000)
+    close(free)
+    assert free.completed > instance.problem.size ** (1 / 3) * 3_000 ** (2 / 3)
 
 
 def test_the_floor_of_a_large_constant_completes_everybody() -> None:

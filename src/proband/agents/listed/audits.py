@@ -40,6 +40,17 @@ class ValueEstimate:
     distance: float
     subjects: int
 
+    def text(self, unit: str = "") -> str:
+        """Return it as a sentence; `unit` is written after the numbers.
+
+        Examples
+        --------
+        >>> ValueEstimate(0.84, 0.79, 0.88, 0.03, 57).text()
+        '0.84 a subject (0.79 to 0.88 with 90 % confidence, from 57 audits); the best plan is about 0.03 ahead'
+        """
+        interval = f"{self.low:.3g} to {self.high:.3g} with 90 % confidence, from {self.subjects:,} audits"
+        return f"{self.value:.3g}{unit} a subject ({interval}); the best plan is about {self.distance:.2g}{unit} ahead"
+
 
 class AuditedSubjects:
     """Complete subjects with their chances (:class:`~proband.agents.stops.Reference`); audits are kept from learning.

@@ -9,14 +9,22 @@ A leaf is a state s. With posterior draws D_1 ... D_J, the estimate P, and the l
 V_j comes from the table of all states where that is small, and otherwise from small tables below the leaves
 (:mod:`proband.planners.below`): then it may be too low, and where a leaf has most to gain it is exact or nearly so.
 
-In some blocks the tests of the plan of one posterior draw are run instead of those of the estimate's plan: it finds
-better tests cheaply. Decisions are the estimate's always. A coin stays below 1 (a chance of 1 always means that the
-plan itself runs every test).
+In some blocks the tests of another plan are run instead of those of the estimate's plan, which is how better tests are
+found. Most of what a plan loses is lost by the wrong tests above its leaves (four fifths of it on the paper's
+instances), and coins do not see that. The rivals are the plans of the draws. Each of them
+
+    loses  l = V_P(plan) − V_P(rival)  a subject of the block,     and may bring  e = mean_j [ V_j(rival) − V_j(plan) ]⁺
+
+to the subjects to come, `WORTH` of them for each one of the block. The rival with the largest WORTH·e − l is played if
+that is positive: early, when draws differ from the estimate everywhere, none is. Where the table is large there is no
+time to compare, and the plan of one draw is played in fewer blocks. Decisions are the estimate's always. A coin stays
+below 1 (a chance of 1 always means that the plan itself runs every test).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +46,14 @@ from proband.vocabulary import FloatArray, IntArray, Policy
 SHORTEST_SHARE = 1 / 64
 """A block is cut to what the cap allows, but not below this share of its length: then only the floor is kept."""
 
-LARGEST_TABLE = 2**21
-"""With more states draws are not solved as a whole, but below the leaves only: 13 tests of two outcomes have less."""
+LARGEST_TABLE = 2**20
+"""With more states draws are not solved as a whole, but below the leaves only: 12 tests of two outcomes have less."""
+
+WORTH = 4 / 0.15
+"""Subjects to come for each one of a block: exploration pays for 4·t of them, and a block has 0.15·t."""
+
+UNCOMPARED = 0.6
+"""In how many of the blocks for a rival one is played where there is no time to compare them."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +82,15 @@ class ListedLeaves:
     problem : Problem
     draws : int, optional
         J, the number of posterior draws; by default 64 for small problems, 16 for larger and 8 for the largest ones.
-    thompson : float, default 0.3
-        Share of the blocks in which the plan of a posterior draw is played.
+    thompson : float, default 0.5
+        Share of the blocks in which the plan of a posterior draw is played if one is worth it.
     """
 
     floor, safe_floor, threshold, surest = 0.0, 0.004, 1.0, SUREST
     ahead, first, growth, expected = 4.0, 64, 0.15, 0
     reference = WeightedSubjects
 
-    def __init__(self, problem: Problem, *, draws: int | None = None, thompson: float = 0.3) -> None:
+    def __init__(self, problem: Problem, *, draws: int | None = None, thompson: float = 0.5) -> None:
         if (draws is not None and draws < 1) or not 0 <= thompson <= 1:
             raise AgentError(
                 f"draws is {draws}, thompson {thompson}; they must be 1 or more and in [0, 1]; correct them"
@@ -92,8 +106,7 @@ class ListedLeaves:
         """Return the plan of the estimate, or now and then that of a draw, and where it stops."""
         draws = estimator.draws(rng, self.draws)
         p = estimator.probabilities
-        played = 1 if rng.random() < self.thompson else 0
-        base, solved = self._plan(estimator, np.vstack([p, draws]), played)
+        base, solved = self._plan(estimator, np.vstack([p, draws]), rng.random())
         ends = self.ends(base, estimator.support)
         mass = ends.total(p)
         losses = self._values(estimator, ends, draws, solved) - np.array([ends.total(d * ends.reward) for d in draws])
@@ -103,17 +116,33 @@ class ListedLeaves:
         loss = np.maximum(losses, 0).mean(axis=0)
         return Stops(base, ends.states, mass, loss, np.maximum(kappa, 1e-12), n, ends.open)
 
-    def _plan(self, estimator: Likelihood, laws: FloatArray, played: int) -> tuple[DensePlan, list[Solution]]:
-        """Return the plan of one of the laws (laws, K), with the estimate's decisions, and the solutions of all.
+    def _plan(self, estimator: Likelihood, laws: FloatArray, coin: float) -> tuple[DensePlan, list[Solution]]:
+        """Return the plan to play and the solutions of all draws; of the laws (laws, K) the first is the estimate.
 
         Where the table of all states is large only the law that is played is solved, and no solution is returned.
         """
-        small = self.layout.n_states <= LARGEST_TABLE
         payoff = self.problem.payoff(estimator.support)
-        solutions = solve_many(self.layout, estimator.support, laws if small else laws[[played]], payoff)
-        solution = solutions[played] if small else solutions[0]
-        base = (BorrowedPlan if played else DensePlan)(self.layout, estimator.distribution(), solution)
-        return base, solutions[1:] if small else []
+        solve = partial(solve_many, self.layout, estimator.support, payoff=payoff)
+        if self.layout.n_states > LARGEST_TABLE:
+            rival = coin < UNCOMPARED * self.thompson
+            [solution] = solve(laws[[int(rival)]])
+            return (BorrowedPlan if rival else DensePlan)(self.layout, estimator.distribution(), solution), []
+        solutions = solve(laws)
+        plan = DensePlan(self.layout, estimator.distribution(), solutions[0])
+        return self._rival(plan, estimator.support, laws, solutions) if coin < self.thompson else plan, solutions[1:]
+
+    def _rival(self, plan: DensePlan, support: FloatArray, laws: FloatArray, solutions: list[Solution]) -> DensePlan:
+        """Return the plan of the draw that is most worth a block, with the estimate's decisions, or the plan itself."""
+        rivals = [BorrowedPlan(self.layout, plan.distribution, solution) for solution in solutions[1:]]
+        own, *others = (self._earned(each, support) for each in (plan, *rivals))
+        gains = laws @ (np.array(others) - own).T
+        worth = WORTH * np.maximum(gains[1:], 0.0).mean(axis=0) + gains[0]
+        return rivals[int(worth.argmax())] if worth.max() > 0 else plan
+
+    def _earned(self, plan: DensePlan, support: FloatArray) -> FloatArray:
+        """Return reward less costs of each support row under a plan, shape (K,)."""
+        episodes = plan.run(support)
+        return self.problem.realised(support, episodes.actions) - episodes.costs
 
     def _values(self, estimator: Likelihood, ends: Ends, draws: FloatArray, solved: list[Solution]) -> FloatArray:
         """Return what each draw could bring from each leaf on, shape (draws, leaves)."""

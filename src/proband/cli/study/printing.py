@@ -38,6 +38,7 @@ def summary_facts(summary: Summary) -> list[tuple[str, str]]:
     if summary.statement is not None:
         facts += [("certificate", str(stated)) for stated in [summary.statement.certificate] if stated is not None]
         facts += [("notice", notice) for notice in summary.statement.notices]
+        facts += [("worth", stated.text(unit)) for stated in [summary.statement.worth] if stated is not None]
     facts += [
         ("clock", f"station {w.station!r} was {w.seconds:.0f} s behind at event {w.number}") for w in summary.clock[-3:]
     ]

@@ -10,8 +10,9 @@ policy, state and coin:
   was paid for is ignored.
 
 The *chance* of a finished subject is the probability with which its policy would have run every test on it: 1 where
-the plan itself does, q(s) where it stops in the leaf s and a coin decides, 0 where it stops and there is no coin. It is
-not known (NaN) when what was tested is not what the policy would have tested.
+the plan itself does, q(s) where it stops in the leaf s and a coin decides (whether the subject was completed, given
+extra tests, or neither), 0 where it stops and there is no coin. It is not known (NaN) when what was tested is not what
+the policy would have tested.
 """
 
 from __future__ import annotations

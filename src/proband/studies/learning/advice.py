@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.policies import SUREST, CoinPolicy, FixedSet
+from proband.policies import SUREST, CoinPolicy, FixedSet, has_extra
 from proband.problem import Problem
 from proband.studies.learning import acting
 from proband.studies.learning.learner import PolicySpan
@@ -96,7 +96,7 @@ def action_for(problem: Problem, span: PolicySpan, situation: Situation) -> int:
     """Return what to do with a subject: a test, or a decision.
 
     A coin acts by falling below a probability or not, so that where both ways lead to the same action it need not be
-    looked at.
+    looked at. A coin between them may lead to extra tests, but never where the plan goes on.
     """
     policy, state = span.policy, situation.state
     if not situation.steady:
@@ -104,7 +104,8 @@ def action_for(problem: Problem, span: PolicySpan, situation: Situation) -> int:
     low, high = span.once(
         "both ways", state, lambda: (acting.act(policy, state, 0.0), acting.act(policy, state, SUREST))
     )
-    return low if low == high else acting.act(policy, state, situation.coin)
+    same = low == high and (low < problem.d or not has_extra(policy))
+    return low if same else acting.act(policy, state, situation.coin)
 
 
 def advise(ledger: Ledger, span: PolicySpan, situation: Situation, action: int) -> Advice:
@@ -181,9 +182,13 @@ def _fixed(problem: Problem, policy: FixedSet, action: int) -> str:
 def _completing(problem: Problem, policy: Policy, situation: Situation) -> str:
     leaf, stop = acting.walk(problem, policy, situation.state, NEVER)
     share = float(policy.completion(leaf[None])[0]) if isinstance(policy, CoinPolicy) else np.nan
+    treated = "tested completely"
+    if has_extra(policy) and policy.extra is not None and situation.coin >= share:
+        share = float(policy.partly(leaf[None])[0])
+        treated = f"given {', '.join(repr(problem.tests[i].name) for i in policy.extra.tests)}, too"
     return (
         f"The plan would decide {problem.action_name(stop)!r} here. To go on learning, {100 * share:.2g} % of such "
-        "subjects are tested completely, and this is one of them."
+        f"subjects are {treated}, and this is one of them."
     )
 
 

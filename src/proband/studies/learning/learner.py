@@ -32,6 +32,7 @@ from proband.vocabulary import FloatArray, Policy, Records
 if TYPE_CHECKING:  # agents bring the planners with them
     from proband.agents import Agent
     from proband.agents.entropy import Certificate
+    from proband.agents.listed.audits import ValueEstimate
 
 MakeAgent = Callable[[], "Agent"]
 T = TypeVar("T")
@@ -160,18 +161,32 @@ class GivesNotice(Protocol):
     notices: Sequence[str]
 
 
+@runtime_checkable
+class TellsWorth(Protocol):
+    """An agent that estimates honestly what its policy brings."""
+
+    def value_estimate(self) -> ValueEstimate | None:
+        """Return what the policy in force brings a subject; None if that is not known."""
+        ...
+
+
 @dataclass(frozen=True)
 class Statement:
-    """What an agent states: a certificate, if it certifies something, and what a user should know."""
+    """What an agent states: a certificate, if it certifies something, and what a user should know.
+
+    `worth` is what the policy in force brings a subject, from subjects that it was not made from.
+    """
 
     certificate: Certificate | None = None
     notices: tuple[str, ...] = ()
+    worth: ValueEstimate | None = None
 
     @classmethod
     def of(cls, agent: Agent) -> Statement:
         """Return what an agent states."""
         certificate = agent.certificate() if isinstance(agent, Certifies) else None
-        return cls(certificate, tuple(agent.notices) if isinstance(agent, GivesNotice) else ())
+        notices = tuple(agent.notices) if isinstance(agent, GivesNotice) else ()
+        return cls(certificate, notices, agent.value_estimate() if isinstance(agent, TellsWorth) else None)
 
     def in_study(self, ledger: Ledger, leases: Leases) -> Statement:
         """Return the statement as it holds in a study now, where subjects were voided or left open."""
@@ -189,4 +204,5 @@ class Statement:
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as JSON values."""
         stated = None if self.certificate is None else self.certificate.to_dict()
-        return {"certificate": stated, "notices": list(self.notices)}
+        worth = None if self.worth is None else vars(self.worth)
+        return {"certificate": stated, "notices": list(self.notices), "worth": worth}

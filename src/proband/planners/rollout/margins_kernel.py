@@ -1,0 +1,119 @@
+"""Sums of the rows of a node over the cells of every test, and what they say of each test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from proband.compiling import inner
+from proband.planners.rollout.arrays import Grove, Rows, Work
+
+NOTHING = 1e-12
+"""Shares of a node's mass below it are what rounding left of nothing."""
+
+
+@inner
+def add_up(rows: Rows, grove: Grove, place: Any, sign: float, sums: Any) -> None:
+    """Add the rows of a node to sums, times a sign."""
+    tests = rows.price.size
+    for q in range(grove.lo[place], grove.hi[place]):
+        r = grove.order[q]
+        for e in range(rows.first[r], rows.first[r + 1]):
+            column, amount = rows.column[e], sign * rows.amount[e]
+            for j in range(tests):
+                sums[column, rows.cells[r, j]] += amount
+
+
+@inner
+def clear(sums: Any) -> None:
+    """Set sums to 0."""
+    for column in range(sums.shape[0]):
+        for cell in range(sums.shape[1]):
+            sums[column, cell] = 0.0
+
+
+@inner
+def subtract(sums: Any, part: Any) -> None:
+    """Take the sums of a part off those of the whole."""
+    for column in range(sums.shape[0]):
+        for cell in range(sums.shape[1]):
+            sums[column, cell] -= part[column, cell]
+
+
+@inner
+def price_of(rows: Rows, work: Work, test: Any) -> Any:
+    """Price of a test on the way that is marked."""
+    group = rows.group[test]
+    return rows.group_price[test] if group >= 0 and work.open[group] > 0 else rows.price[test]
+
+
+@inner
+def _disorder(sums: Any, decisions: Any, cell: Any, least: float) -> Any:
+    """Sum of x log x over the columns of a cell, less that of their sum: minus its entropy, times its mass."""
+    mass, total = 0.0, 0.0
+    for a in range(decisions):
+        x = sums[a, cell]
+        if x > least:
+            mass += x
+            total += x * np.log(x)
+    return total - mass * np.log(mass) if mass > 0.0 else 0.0
+
+
+@inner
+def _best_stop(sums: Any, shift: Any, decisions: Any, cell: Any) -> Any:
+    best = sums[shift, cell]
+    for a in range(1, decisions):
+        best = max(best, sums[shift + a, cell])
+    return best
+
+
+@inner
+def _whole(rows: Rows, work: Work, sums: Any) -> Any:
+    """Add up all cells of a test; returns the mass of `ideal`, its disorder, and the worth of the best decision."""
+    decisions = rows.stakes.shape[1]
+    shift = decisions if rows.apart else np.int64(0)
+    for a in range(work.total.shape[0]):
+        work.total[a, 0] = 0.0
+        for cell in range(rows.offset[1]):
+            work.total[a, 0] += sums[a, cell]
+    mass = 0.0
+    for a in range(decisions):
+        mass += work.total[a, 0]
+    disorder = _disorder(work.total, decisions, np.int64(0), NOTHING * mass)
+    return mass, disorder, _best_stop(work.total, shift, decisions, np.int64(0))
+
+
+@inner
+def survey(rows: Rows, grove: Grove, work: Work, place: Any, sums: Any) -> Any:
+    """Score every test that may be run at a node; returns the one to grow by, or -1.
+
+    That is the most telling one for its price. A test that leaves less to be earned than it costs is passed over if
+    there is another: a dear and almost sure test (such as the label itself) is worth running where cheap ones have
+    told what they can, and there it is found as `single`, the best test of those that a decision follows.
+    """
+    decisions = rows.stakes.shape[1]
+    shift = decisions if rows.apart else np.int64(0)
+    mass, disorder, now = _whole(rows, work, sums)
+    best, most, last, most_last = np.int64(-1), 0.0, np.int64(-1), 0.0
+    work.single[place], work.single_value[place] = -1, grove.stop[place]
+    for j in range(rows.price.size):
+        work.score[j] = 0.0
+        price = price_of(rows, work, j)
+        if work.used[j] > 0 or grove.spent[place] + price > rows.budget:
+            continue
+        gain, after, paid = -disorder, grove.stop[place] - now, price * grove.mass[place] + rows.penalty
+        for cell in range(rows.offset[j], rows.offset[j + 1]):
+            gain += _disorder(sums, decisions, cell, NOTHING * mass)
+            after += _best_stop(sums, shift, decisions, cell)
+        if after - paid > work.single_value[place] + rows.tolerance:
+            work.single[place], work.single_value[place] = j, after - paid
+        left = grove.most[place] - after
+        if gain <= NOTHING * mass or left <= rows.least * grove.mass[place] + rows.penalty:
+            continue  # nothing can follow it that pays: as the single test it was counted already
+        work.score[j] = gain / max(price, rows.free)
+        if left > paid and work.score[j] > most:
+            best, most = np.int64(j), work.score[j]
+        elif work.score[j] > most_last:
+            last, most_last = np.int64(j), work.score[j]
+    return best if best >= 0 else last

@@ -1,0 +1,152 @@
+"""The default agent with more tests than states can be listed for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from proband import Discrete, Problem, Records, Test
+from proband.agents import Setting, build_agent
+from proband.agents.estimates import has_many_tests
+from proband.agents.listed.audits import AuditedSubjects, wilson
+from proband.agents.listed.many import ManyLeaves, log_trees
+from proband.agents.registry import default_agent
+from proband.agents.safe_leaf_completion import SafeLeafCompletion
+from proband.estimators import Structured
+from proband.policies import Completing, branches, follow
+from proband.rewards import Match, Table
+from proband.simulation import simulate
+from proband.vocabulary import FloatArray
+
+
+def panel(d: int = 20, **label: object) -> Problem:
+    tests = [Test(f"test {i}", 0.02) for i in range(d)]
+    tests.append(Test("label", 0.25, **label))  # type: ignore[arg-type]
+    return Problem(tests, ["pass", "fail"], Table(["label"], [[1, 0], [0, 1]]))
+
+
+def latent(problem: Problem, n: int, seed: int = 0) -> FloatArray:
+    """Four kinds of subjects, of which two fail; half of the tests tell them apart."""
+    rng = np.random.default_rng(seed)
+    tells = np.where(np.arange(problem.d) % 2, 0.5, 0.0) + rng.choice([0.1, 0.9], size=(4, problem.d)) * (
+        np.arange(problem.d) % 2 == 0
+    )
+    kind = rng.integers(4, size=n)
+    rows = (rng.random((n, problem.d)) < tells[kind]).astype(float)
+    rows[:, -1] = rng.random(n) < np.where(kind < 2, 0.05, 0.95)
+    return rows
+
+
+@pytest.fixture(scope="module")
+def law() -> Discrete:
+    rows = latent(panel(), 4000)
+    return Discrete.from_weights(rows, np.ones(len(rows)))
+
+
+def agent_for(problem: Problem, seed: int = 1) -> SafeLeafCompletion:
+    agent = build_agent(default_agent(problem), Setting(problem, seed=seed))
+    assert isinstance(agent, SafeLeafCompletion)
+    return agent
+
+
+def test_the_default_switches_by_the_number_of_states() -> None:
+    assert not has_many_tests(panel(15))
+    assert has_many_tests(panel(17))
+    assert not has_many_tests(Problem([Test(f"test {i}") for i in range(20)], (), Match()))
+    agent = agent_for(panel())
+    assert isinstance(agent.leaves, ManyLeaves)
+    assert isinstance(agent.estimator, Structured)
+    assert agent.commitment == 50
+
+
+def test_it_learns(law: Discrete) -> None:
+    problem = panel()
+    agent = agent_for(problem)
+    stream = np.random.default_rng(5).integers(len(law), size=3000)
+    run = simulate(problem, law, agent, stream, rng=np.random.default_rng(6), at=np.array([50, 1500, 3000]))
+    complete = run.pseudo_regret[0] / 50
+    late = (run.pseudo_regret[2] - run.pseudo_regret[1]) / 1500
+    assert late < 0.15 * complete
+    assert agent.extras > 0
+    assert isinstance(agent.reference, AuditedSubjects)
+    assert agent.reference.audited.any()
+
+
+def test_audits_are_kept_from_learning_and_judge_the_plan(law: Discrete) -> None:
+    problem = panel()
+    agent = agent_for(problem)
+    stream = np.random.default_rng(5).integers(len(law), size=3000)
+    simulate(problem, law, agent, stream, rng=np.random.default_rng(6))
+    audits = agent.reference.rows[agent.reference.audited]
+    learned = agent.estimator.observations.rows
+    assert not any((audit == learned).all(axis=1).any() for audit in audits)
+    estimate = agent.value_estimate()
+    assert estimate is not None
+    assert estimate.subjects == len(audits)
+    policy = agent.policy()
+    assert isinstance(policy, Completing)
+    episodes = follow(problem, policy.base, law.support)
+    truth = float(law.probabilities @ (problem.realised(law.support, episodes.actions) - episodes.costs))
+    assert estimate.low <= truth <= estimate.high
+    assert estimate.distance >= 0
+
+
+def test_an_extra_buys_the_label_for_a_part_of_all_alike(law: Discrete) -> None:
+    problem = panel()
+    agent = agent_for(problem)
+    agent.learn(Records(law.support[:50]))
+    policy = agent.policy()
+    assert isinstance(policy, Completing)
+    assert policy.extra is not None
+    assert problem.test_index("label") in policy.extra.tests
+    ways = branches(problem, policy, law.support[:200])
+    assert len(ways) == 3
+    assert sum(chance for chance, _ in ways) == pytest.approx(1)
+    assert (ways[-1][0] <= agent.lowest + 1e-12).all() or (ways[1][0] <= agent.lowest + 1e-12).all()
+
+
+@pytest.mark.parametrize("label", [{}, {"available": False}], ids=["bought", "unavailable"])
+def test_the_same_subjects_in_any_order_and_pieces(label: dict[str, object]) -> None:
+    problem = panel(**label)
+    rows = latent(problem, 50, seed=3)
+    if label:
+        rows[:25, -1] = np.nan
+    whole, pieces = agent_for(problem), agent_for(problem)
+    whole.learn(Records(rows))
+    for piece in np.array_split(rows[::-1], 7):
+        pieces.learn(Records(piece))
+    assert whole.commitment == pieces.commitment
+    states = problem.states(rows[:20] * np.where(np.random.default_rng(0).random((20, problem.d)) < 0.7, np.nan, 1))
+    coins = np.random.default_rng(1).random(20)
+    assert np.array_equal(whole.policy().act(states, coins), pieces.policy().act(states, coins))
+
+
+def test_a_plan_that_audits_contradict_is_overruled() -> None:
+    """With a threshold of 0 the veto speaks as soon as another plan is better on complete subjects."""
+    problem = panel()
+    law_rows = latent(problem, 2000)
+    agent = SafeLeafCompletion(problem, seed=1, threshold=0.0)
+    agent.learn(Records(law_rows[:50]))
+    assert agent.vetoes == 1
+    assert agent.reference.against_plan(agent.policy().base) is None  # type: ignore[attr-defined]
+
+
+def test_the_bound_on_the_number_of_trees() -> None:
+    """Against the exact number of trees over tests with two outcomes, which may repeat a test on a path."""
+
+    def trees(nodes: int, tests: int, decisions: int) -> int:
+        exact = [decisions]
+        for size in range(1, nodes + 1):
+            exact.append(tests * sum(exact[left] * exact[size - 1 - left] for left in range(size)))
+        return sum(exact)
+
+    for nodes in range(1, 8):
+        assert np.log(float(trees(nodes, 5, 3))) <= log_trees(nodes, 5, 2, 3)
+
+
+def test_wilson_covers() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.choice([0.9, -0.1, 0.86], p=[0.85, 0.05, 0.1], size=(2000, 30))
+    truth = 0.85 * 0.9 - 0.05 * 0.1 + 0.1 * 0.86
+    held = [low <= truth <= high for low, high in (wilson(row, -1.0, 1.0) for row in values)]
+    assert np.mean(held) >= 0.9

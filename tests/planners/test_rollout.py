@@ -1,0 +1,200 @@
+"""Trees grown by information and improved by rollouts: never above the optimum, never below one test, counted right."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from tests.planners.sparse_cases import instance, policy_value, random_case, reference_value, synth
+
+from proband.planners.rollout import GrownTree, grow_many, grow_tree, tree_value
+from proband.planners.sparse import Limits, solve_support
+
+EVALUATING = ("group", "group_cost", "starts")
+"""Options that a tree's value depends on once it is there."""
+
+
+def sum_case(seed: int):
+    """A small random instance with summed stakes, using any mix of the features, and a penalty."""
+    for attempt in itertools.count():
+        rng = np.random.default_rng((seed, attempt))
+        arrays, options = random_case(rng)
+        if options.pop("kind") == "sum":
+            break
+    penalty = float(rng.choice([0.0, 0.0, 1e-4, 0.003, 0.01, 0.03, 0.1])) * float(np.abs(arrays[2]).sum())
+    return rng, arrays, options | {"penalty": penalty}
+
+
+def grown(arrays, options, **more) -> GrownTree:
+    codes, weight, stakes, cost = arrays
+    return grow_tree(codes, weight, stakes, None, cost, **options, **more)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_between_one_test_and_the_optimum(seed: int) -> None:
+    _, arrays, options = sum_case(seed)
+    best = reference_value(*arrays, **options)
+    one = reference_value(*arrays, **(options | {"max_tests": min(options.get("max_tests", 1), 1)}))
+    at_once = reference_value(*arrays, **(options | {"max_tests": 0}))
+    unpenalised = reference_value(*arrays, **(options | {"penalty": 0.0}))
+    for width in (1, 3, 12):
+        made = grown(arrays, options, width=width)
+        assert at_once - 1e-9 <= one - 1e-9 <= made.penalised <= best + 1e-9
+        assert policy_value(made, *arrays, **options) == pytest.approx(made.penalised, abs=1e-9)
+        assert policy_value(made, *arrays, **(options | {"penalty": 0.0})) == pytest.approx(made.value, abs=1e-9)
+        assert made.values.sum() == pytest.approx(made.value, abs=1e-12)
+        assert made.bound >= unpenalised - 1e-9
+
+
+def test_most_small_ones_are_solved() -> None:
+    solved = 0
+    for seed in range(300):
+        _, arrays, options = sum_case(seed)
+        solved += grown(arrays, options).penalised > reference_value(*arrays, **options) - 1e-9
+    assert solved >= 280
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_wider_is_not_worse_and_close_to_the_optimum(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes, weight, stakes, cost = instance(*synth(seed, int(rng.integers(30, 80)), 6), float(rng.choice([0.005, 0.02])))
+    best = reference_value(codes, weight, stakes, cost)
+    made = [grow_tree(codes, weight, stakes, None, cost, width=width).value for width in (1, 3, 6)]
+    assert made[0] - 1e-12 <= min(made[1:])
+    assert best - 0.01 <= made[2] <= best + 1e-9
+
+
+def test_rollouts_match_a_search_that_had_time() -> None:
+    codes, label = synth(3, 1000, 25)
+    arrays = instance(codes, label, 0.01)
+    made = grow_tree(arrays[0], arrays[1], arrays[2], arrays[2], arrays[3], penalty=2e-4, width=6)
+    searched = solve_support(*arrays, penalty=2e-4, limits=Limits(work=3e8))
+    assert made.penalised >= searched.penalised - 0.01
+    assert made.penalised <= searched.bound + 1e-9
+    warm = solve_support(*arrays, penalty=2e-4, warm=made, limits=Limits(work=1e6))
+    assert warm.penalised >= made.penalised - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_usage_and_value_are_those_of_its_rows(seed: int) -> None:
+    rng, arrays, options = sum_case(seed)
+    codes, weight, stakes, cost = arrays
+    made = grown(arrays, options)
+    used = np.zeros(len(cost))
+    for root, rows in zip(made.roots, options.get("starts", [np.arange(len(weight))]), strict=True):
+        for r in rows:
+            node = int(root)
+            while made.node_test[node] >= 0:
+                used[made.node_test[node]] += weight[r]
+                node = int(made.children[node, codes[r, made.node_test[node]]])
+    assert made.usage == pytest.approx(used, abs=1e-12)
+    how = {name: options[name] for name in EVALUATING if name in options}
+    assert tree_value(made, codes, weight, stakes, cost, **how) == pytest.approx(made.value, abs=1e-9)
+    mass = rng.uniform(0, 1, size=weight.size) * (rng.random(weight.size) < 0.8)
+    worth = mass[:, None] * stakes
+    told = policy_value(made, codes, mass, worth, cost, **how)
+    assert tree_value(made, codes, mass, worth, cost, **how) == pytest.approx(told, abs=1e-9)
+
+
+def test_an_outcome_that_the_tree_does_not_know() -> None:
+    tree = grow_tree([[0], [1]], [0.5, 0.5], [[0.5, 0], [0, 0.5]], None, [0.2])
+    value = tree_value(tree, [[0], [2]], [0.5, 0.5], [[0.5, 0], [0, 0.5]], [0.2])
+    assert value == pytest.approx(0.3)  # paid for, and decided as before
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_many_at_once_are_those_one_by_one(seed: int) -> None:
+    rng, arrays, options = sum_case(seed)
+    codes, weight, stakes, cost = arrays
+    share = rng.gamma(0.3, size=(4, weight.size)) * (rng.random((4, weight.size)) < 0.9)
+    for width in (1, 3):
+        one_by_one = [
+            grow_tree(codes, weight * w, stakes * w[:, None], None, cost, **options, width=width) for w in share
+        ]
+        for cores in (1, 2):
+            values, usage = grow_many(
+                codes, weight * share, stakes * share[:, :, None], None, cost, **options, width=width, cores=cores
+            )
+            assert values.tolist() == [tree.value for tree in one_by_one]
+            assert usage == pytest.approx(np.mean([tree.usage for tree in one_by_one], axis=0), abs=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_every_time(seed: int) -> None:
+    _, arrays, options = sum_case(seed)
+    first, second = grown(arrays, options), grown(arrays, options)
+    assert (first.value, first.penalised) == (second.value, second.penalised)
+    for name in ("roots", "node_test", "node_column", "children", "usage"):
+        assert np.array_equal(getattr(first, name), getattr(second, name))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tests_that_are_not_allowed_are_as_if_they_were_not_there(seed: int) -> None:
+    rng, (codes, weight, stakes, cost), options = sum_case(seed)
+    may = rng.random(cost.size) < 0.6
+    made = grow_tree(codes, weight, stakes, None, cost, **options, allowed=may)
+    assert may[made.node_test[made.node_test >= 0]].all()
+    fewer = {name: value[may] if name in ("group", "group_cost") else value for name, value in options.items()}
+    if "budget" in options and np.ptp(cost) == 0:  # becomes a number of tests
+        return
+    without = grow_tree(codes[:, may], weight, stakes, None, cost[may], **fewer)
+    assert made.value == pytest.approx(without.value, abs=1e-9)
+
+
+def test_ideal_decisions_of_hidden_labels_lead_where_stakes_do_not() -> None:
+    """Rows whose own best decision is the same may still differ in how sure it is."""
+    codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    chance = np.array([0.95, 0.6, 0.9, 0.05])
+    weight = np.full(4, 0.25)
+    stakes = weight[:, None] * np.column_stack([chance, 1 - chance])
+    made = grow_tree(codes, weight, stakes, stakes, [0.01, 0.01])
+    assert made.value == pytest.approx(reference_value(codes, weight, stakes, np.full(2, 0.01)))
+    assert made.bound <= 0.25 * (0.95 + 0.6 + 0.9 + 0.95) + 1e-12
+
+
+def test_a_dear_sure_test_comes_after_cheap_ones() -> None:
+    """The label itself tells most for its price; grown by it, a tree would be at its end at once."""
+    C, y = synth(5, 800, 12)
+    codes = np.column_stack([C, y])
+    stakes = np.eye(2)[y] / len(y)
+    made = grow_tree(codes, np.full(len(y), 1 / len(y)), stakes, stakes, np.append(np.full(12, 0.01), 0.2), width=1)
+    assert made.node_test[made.roots[0]] < 12
+    assert (made.node_test == 12).any()
+    assert made.value > 0.81
+
+
+def test_free_tests_no_tests_one_row_and_rows_without_mass() -> None:
+    made = grow_tree(np.zeros((3, 0), dtype=int), [1, 1, 1], [[1, 0], [0, 1], [0, 1]], None, [])
+    assert (made.value, made.bound, made.node_test.tolist()) == (2.0, 2.0, [-1])
+    assert grow_tree([[1, 0]], [0.5], [[0.2, 0.3]], None, [0.1, 0.1]).value == 0.3
+    codes, weight, stakes, cost = instance(*synth(1, 120, 10), 0.0)
+    assert grow_tree(codes, weight, stakes, None, cost).value == pytest.approx(
+        solve_support(codes, weight, stakes, cost).value
+    )
+    assert grow_tree([[0], [1]], [0, 0], [[0, 0], [0, 0]], None, [0.1]).value == 0.0
+
+
+def test_a_group_that_is_open_is_cheaper() -> None:
+    codes = np.array(list(itertools.product([0, 1], repeat=2)))
+    stakes = np.eye(4) / 4
+    made = grow_tree(codes, np.full(4, 0.25), stakes, stakes, [0.2, 0.2], group=[7, 7], group_cost=[0.2, 0.05])
+    assert made.value == pytest.approx(1 - 0.25)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"width": 0}, "width is 0.*give 1 or more"),
+        ({"allowed": [True]}, "allowed"),
+        ({"penalty": -1.0}, "penalty is -1"),
+        ({"starts": [[0], [0]]}, "start"),
+        ({"ideal": [[1, -1], [0, 1]]}, "ideal"),
+    ],
+)
+def test_bad_input_is_named(change: dict, message: str) -> None:
+    arguments = {"ideal": None} | change
+    with pytest.raises(ValueError, match=message):
+        grow_tree([[0, 1], [1, 0]], [1, 1], [[1, 0], [0, 1]], cost=[0.1, 0.1], **arguments)
+    with pytest.raises(ValueError, match="weights"):
+        grow_many([[0], [1]], [1, 1], [[1, 0], [0, 1]], None, [0.1])
