@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proband import evaluate
+from proband import evaluate, plan
 from proband.errors import DistributionError, MissingExtraError, TableError, UnknownNameError
-from proband.instances import MANY_TESTS, labelled_instance, many_tests, table_law
+from proband.instances import MANY_TESTS, circuit_boards, labelled_instance, many_tests, table_law
+from proband.instances.boards import _shares
 from proband.instances.labelled import cut, read_labelled
 from proband.policies import DecideNow, test_everything
 from proband.testing import check_distribution
@@ -160,3 +161,26 @@ def test_rows_and_labels_must_fit() -> None:
         table_law([[0, 1]], [0, 1])
     with pytest.raises(DistributionError, match="misread is 2"):
         table_law([[0, 1]], [0], misread=2)
+
+
+def test_circuit_boards_are_worth_testing_but_not_for_every_test(rng: np.random.Generator) -> None:
+    instance = circuit_boards(size=20_000)
+    problem, law = instance.problem, instance.distribution
+    assert problem.d == 30
+    at_once = evaluate(problem, law, DecideNow(problem, distribution=law)).value
+    everything = evaluate(problem, law, test_everything(problem)).value
+    assert everything < at_once
+    assert plan(problem, law, method="myopic").value > at_once + 0.1
+    check_distribution(circuit_boards(size=300).distribution, rng)
+    np.testing.assert_array_equal(law.support, circuit_boards(size=20_000).distribution.support)
+
+
+def test_faults_of_boards_show_where_they_should() -> None:
+    instance = circuit_boards(size=40_000)
+    tests = [test.name for test in instance.problem.tests]
+    off = np.full(30, np.nan)
+    off[tests.index("rail ripple")] = 1
+    failing = instance.distribution.condition(off).marginal(29)[1]
+    assert failing > 1.5 * instance.distribution.marginal(29)[1]
+    assert _shares(worn=True).sum() == pytest.approx(1)
+    assert (_shares(worn=True)[1:] >= _shares(worn=False)[1:]).all()

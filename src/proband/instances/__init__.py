@@ -4,12 +4,13 @@
 package. ``bolts-measured`` and ``shafts`` have measured outcomes; ``paper-entropy`` and ``network`` ask which sites are
 worth measuring. The others are the paper's lower bounds, their measured twins (``single-measurement``, ``proxy``), and
 an easy counterpart. Laws with many tests, and those of a table of one's own, are made by :func:`many_tests` and
-:func:`labelled_instance`.
+:func:`labelled_instance`; :func:`circuit_boards` is the example with 30 tests.
 """
 
 from collections.abc import Callable
 
 from proband.distributions import Solvable
+from proband.instances.boards import circuit_boards
 from proband.instances.examples import bolts, bolts_measured, gout, shafts
 from proband.instances.instance import Instance, packaged_problem, problem_text
 from proband.instances.labelled import labelled_instance, table_law
@@ -51,6 +52,7 @@ __all__ = [
     "Instance",
     "bolts",
     "bolts_measured",
+    "circuit_boards",
     "easy",
     "entropy_problem",
     "gout",
