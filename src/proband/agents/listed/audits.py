@@ -92,8 +92,9 @@ class AuditedSubjects:
 
     def against_plan(self, policy: Policy) -> Plan | None:
         """Return the plan of the complete subjects where it beats another one by too much."""
-        if not self.measures or not len(self.rows):
-            return None
+        least, most = self._range()
+        if not self.measures or not len(self.rows) or self.threshold * self.width >= most - least:
+            return None  # nothing that is measured could be enough
         rival = self._best(self.rows, self.weights)
         gain = self.weights @ (self._earned(rival, self.rows) - self._earned(policy, self.rows)) / self.known
         return rival if gain > self.threshold * self.width else None
@@ -102,7 +103,7 @@ class AuditedSubjects:
     def width(self) -> float:
         """How far measured values of plans may be off: G·K^(1/3)·c0^(−1/2)·t^(−1/3)."""
         least, most = self._range()
-        return max(most, -least) * self.root * self.floor**-0.5 * max(1, self.known) ** (-1 / 3)
+        return float(max(most, -least) * self.root * self.floor**-0.5 * max(1, self.known) ** (-1 / 3))
 
     root: float = 1.0
     """K^(1/3), set by the agent."""
@@ -113,14 +114,19 @@ class AuditedSubjects:
         if not self.measures or len(rows) < 2:
             return None
         earned = self._earned(policy, rows)
-        best = self._earned(self._best(rows, np.ones(len(rows))), rows)
-        low, high = wilson(earned, *self._range())
+        best = self._earned(plan(self.problem, Discrete.from_weights(rows, np.ones(len(rows))), method="rollout"), rows)
+        low, high = wilson(earned, *self._range(policy))
         return ValueEstimate(float(earned.mean()), low, high, float((best - earned).mean()), len(rows))
 
-    def _range(self) -> tuple[float, float]:
-        """Return what a subject can bring at least and at most."""
-        payoff, prices = self.problem.payoff(self.rows), [self.problem.tests[i].cost for i in self.problem.operable]
-        return float(payoff.min()) - sum(prices), float(payoff.max())
+    def _range(self, policy: Policy | None = None) -> tuple[float, float]:
+        """Return what a subject can bring at least and at most; with a plan, what it can under the plan."""
+        law = getattr(policy, "distribution", None)
+        if isinstance(law, Discrete) and policy is not None:
+            dearest = float(follow(self.problem, policy, law.support).costs.max())
+        else:
+            dearest = sum(self.problem.tests[i].cost for i in self.problem.operable)
+        payoff = self.problem.payoff(self.rows) if len(self.rows) else np.zeros(1)
+        return float(payoff.min()) - dearest, float(payoff.max())
 
     def _best(self, rows: FloatArray, weights: FloatArray) -> Plan:
         """Return the better of a plan grown for weighted subjects, and their best one of at most two tests a subject.

@@ -147,11 +147,7 @@ class Hopes:
         about = np.zeros_like(payoff)
         best = payoff.argmax(axis=1)
         about[np.arange(len(payoff)), best] = payoff.max(axis=1) - payoff.min(axis=1)
-        self.arrays = {
-            "weights": draws,
-            "stakes": draws[:, :, None] * payoff,
-            "ideal": draws[:, :, None] * about,
-        }
+        self.draws, self.stakes, self.ideal = draws, draws[:, :, None] * payoff, draws[:, :, None] * about
         self.now = draws @ self.earned
         self.run = (~np.isnan(self.stopped.states[:, self.operable])).any(axis=0)
         self.promised, self.usage = self._grown(np.ones(len(self.operable), dtype=np.bool_))
@@ -175,7 +171,8 @@ class Hopes:
 
     def price(self, tests: tuple[int, ...]) -> float:
         """Return p(B), a millionth of what is at stake at least."""
-        extra = Completing(self.problem, self.base, ByTests(self.problem, {}), extra=Extra(tests, SUREST))
+        law, nobody = self.estimator.distribution(), ByTests(self.problem, {})
+        extra = Completing(self.problem, self.base, nobody, law, extra=Extra(tests, SUREST))
         given = extra.part(self.stopped, self.rows)
         earned = self.problem.realised(self.rows, given.actions) - given.costs
         return max(float(self.law @ (self.earned - earned)), 1e-6 * float(np.abs(self.earned).max()), 1e-12)
@@ -195,8 +192,10 @@ class Hopes:
         context = context.reshape(-1)
         return grow_many(
             self.rows[:, self.operable].astype(np.int64),
-            **self.arrays,
-            cost=prices.cost,
+            self.draws,
+            self.stakes,
+            self.ideal,
+            prices.cost,
             group=prices.group,
             group_cost=prices.group_cost,
             starts=[np.flatnonzero(context == number) for number in range(int(context.max()) + 1)],
