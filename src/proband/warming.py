@@ -52,6 +52,7 @@ def _dense() -> None:
 
 def _sparse() -> None:
     _planned("bolts", method="sparse")
+    _planned("bolts", method="rollout")
     _planned("bolts", max_tests=2)
 
 

@@ -68,6 +68,9 @@ COMMANDS = (
 WITHOUT_A_PROBLEM = ("doctor", "experiment list", "experiment show", "experiment run", "sensors")
 """Commands that speak JSON of other things; their own tests read it as strictly."""
 
+ROLLED_OUT = ("bolts", "gout")
+"""Examples whose rewards the planner by rollouts takes."""
+
 
 class Trip:
     """One example on its way through the commands."""
@@ -126,6 +129,16 @@ def test_every_example_through_every_verb(run, example: str, monkeypatch: pytest
     assert Path("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     with Study.open("s", store="sqlite:///copy.db", replan="never") as copied:
         assert copied.problem == trip.problem
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_rollouts_plan_or_say_what_to_use(run, example: str) -> None:
+    result = run("plan", example, "--method", "rollout", "--json")
+    if example in ROLLED_OUT:
+        assert (result.status, result.json["method"]) == (0, "rollout")
+    else:
+        assert result.status != 0
+        assert "choose one" in result.err or 'use method="sparse"' in result.err
 
 
 def test_no_command_is_left_out() -> None:

@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 from tests.planners.sparse_cases import instance, policy_value, random_case, reference_value, synth
 
-from proband.planners.rollout import GrownTree, grow_many, grow_tree, tree_value
-from proband.planners.sparse import Limits, solve_support
+from proband import Discrete, Plan, Problem, Test, evaluate, plan
+from proband.errors import PlanError
+from proband.instances import INSTANCES
+from proband.planners import choice
+from proband.planners.options import Options
+from proband.planners.rollout import GrownTree, RolloutPlan, grow_many, grow_tree, tree_value
+from proband.planners.sparse import Limits, SparsePlan, solve_support
+from proband.rewards import Match, Table
+from proband.testing import random_distribution, random_problem
 
 EVALUATING = ("group", "group_cost", "starts")
 """Options that a tree's value depends on once it is there."""
@@ -198,3 +205,99 @@ def test_bad_input_is_named(change: dict, message: str) -> None:
         grow_tree([[0, 1], [1, 0]], [1, 1], [[1, 0], [0, 1]], cost=[0.1, 0.1], **arguments)
     with pytest.raises(ValueError, match="weights"):
         grow_many([[0], [1]], [1, 1], [[1, 0], [0, 1]], None, [0.1])
+
+
+def crossed(seed: int) -> tuple[Problem, Discrete, dict]:
+    """A random problem (context, groups, hidden tests) with limits and a penalty."""
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind=str(rng.choice(["table", "function"])))
+    options: dict = {"node_penalty": 0.02} if rng.random() < 0.3 else {}
+    if rng.random() < 0.3:
+        options["max_tests"] = int(rng.integers(0, problem.d + 1))
+    if rng.random() < 0.3:
+        options["budget"] = float(rng.uniform(0, 1))
+    return problem, random_distribution(rng, problem), options
+
+
+def made_by(method: str, problem: Problem, law: Discrete, options: dict) -> Plan:
+    return plan(problem, law, method=method, **options)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_plan_is_never_better_than_the_search(seed: int) -> None:
+    problem, law, options = crossed(seed)
+    made, best = (made_by(method, problem, law, options) for method in ("rollout", "sparse"))
+    assert isinstance(made, RolloutPlan)
+    assert isinstance(best, SparsePlan)
+    assert made.value == pytest.approx(evaluate(problem, law, made).value, abs=1e-12)
+    assert made.value == pytest.approx(made.search.value, abs=1e-9)
+    assert made.search.penalised <= best.search.penalised + 1e-9
+    without = {name: value for name, value in options.items() if name != "node_penalty"}
+    assert made.bound >= made_by("sparse", problem, law, without).value - 1e-9
+    if "max_tests" in options:
+        assert max(made.run(law.support).tests) <= options["max_tests"]
+    if "budget" in options:
+        assert max(made.run(law.support).costs) <= options["budget"] + 1e-8
+    one = {"max_tests": min(options.get("max_tests", 1), 1)}
+    alone = made_by("sparse", problem, law, options | one)
+    assert isinstance(alone, SparsePlan)
+    assert made.search.penalised >= alone.search.penalised - 1e-9
+
+
+def test_most_small_plans_are_the_best() -> None:
+    best = 0
+    for seed in range(60):
+        problem, law, options = crossed(seed)
+        made, search = (made_by(method, problem, law, options) for method in ("rollout", "sparse"))
+        assert isinstance(made, RolloutPlan)
+        assert isinstance(search, SparsePlan)
+        best += made.search.penalised > search.search.penalised - 1e-9
+    assert best >= 57
+
+
+def test_a_match_is_refused_with_what_to_use_instead() -> None:
+    problem = Problem([Test("a", 0.1), Test("b", 0.1)], [], Match())
+    with pytest.raises(PlanError, match=r'the reward is Match; .*; use method="sparse"'):
+        plan(problem, Discrete([[0, 0], [1, 1]], [0.5, 0.5]), method="rollout")
+
+
+def test_a_search_may_start_from_rollouts() -> None:
+    gout = INSTANCES["gout"]()
+    earlier = plan(gout.problem, gout.distribution, method="rollout")
+    made = plan(gout.problem, gout.distribution, method="sparse", warm=earlier)
+    assert made.value >= earlier.value - 1e-12
+    with pytest.raises(PlanError, match="the rollout planner knows none"):
+        plan(gout.problem, gout.distribution, method="rollout", warm=earlier)
+
+
+def many(rows: int, tests: int) -> tuple[Problem, Discrete]:
+    C, y = synth(0, rows, tests)
+    names = [Test(f"t{i}", 0.02) for i in range(tests)]
+    problem = Problem([*names, Test("label", 0.25)], ["0", "1"], Table(["label"], np.eye(2)))
+    return problem, Discrete.from_weights(np.column_stack([C, y]), np.ones(rows))
+
+
+def test_rows_alike_in_all_that_can_be_seen_are_one() -> None:
+    problem, law = many(300, 4)
+    hidden = Problem([*problem.tests[:-1], Test("label", available=False)], problem.decisions, problem.reward)
+    made, best = (made_by(method, hidden, law, {}) for method in ("rollout", "sparse"))
+    assert made.value == pytest.approx(best.value, abs=1e-9)
+
+
+def test_rollouts_are_chosen_where_nothing_would_end_a_search() -> None:
+    problem, law = many(1200, 40)
+    made = plan(problem, law)
+    assert made.method == "rollout"
+    assert made.explain_choice.startswith("1,200 outcome vectors and 41 tests are more than a search gets through")
+    assert plan(problem, law, time_limit=0.2).method == "sparse"
+    for options, method in [
+        (Options(node_penalty=0.01), "rollout"),
+        (Options(max_tests=10), "rollout"),
+        (Options(max_tests=2), "sparse"),
+        (Options(memory_limit=1e8), "sparse"),
+        (Options(warm=made), "sparse"),
+    ]:
+        assert choice.by_size(problem, law, options)[0] == method
+    assert choice.by_size(*many(60, 40), Options())[0] == "sparse"
+    match = Problem(problem.tests, [], Match())
+    assert choice.by_size(match, law, Options())[0] == "sparse"

@@ -16,7 +16,7 @@ from proband.planners.sparse.instance import distinct_rows
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.solve import SupportPlan, compile_kernels, solve_support
 from proband.planners.sparse.trees import Trees
-from proband.policies import Decider
+from proband.policies import Decider, Node
 from proband.problem import Problem
 from proband.vocabulary import IntArray, Kind, Pooling
 
@@ -31,7 +31,19 @@ ROW_SECONDS = 2e-6
 """Time to evaluate a plan on a row."""
 
 
-class SparsePlan(TreePlan):
+class GrownPlan(TreePlan):
+    """A plan that was grown over the support, from which a search may start.
+
+    Attributes
+    ----------
+    search : Trees
+        A tree over the tests that can be run, for each of the outcomes known on arrival.
+    """
+
+    search: Trees
+
+
+class SparsePlan(GrownPlan):
     """A plan from a search over the support.
 
     Attributes
@@ -51,19 +63,9 @@ def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> S
     compile_kernels()  # which no limit counts
     began = time.perf_counter()
     decider = Decider(problem, distribution)
-    context = _contexts(problem, distribution)
+    context = contexts(problem, distribution)
     found = _search(problem, decider, context, options, began)
-
-    def choose(place: Place) -> int | None:
-        node = int(found.roots[context[place.rows[0]]])
-        while found.node_test[node] >= 0:
-            test = int(problem.operable[found.node_test[node]])
-            if np.isnan(place.state[test]):
-                return test
-            node = int(found.children[node, int(place.state[test])])
-        return None
-
-    root = grow(problem, decider, choose)
+    root = root_of(problem, decider, context, found)
     # A bound of the penalised value says nothing of policies with more nodes.
     bound = found.bound if found.penalty == 0 else found.ceiling
     plan = SparsePlan(problem, distribution, root, method="sparse", bound=bound)
@@ -71,6 +73,21 @@ def plan_sparse(problem: Problem, distribution: Discrete, options: Options) -> S
     if found.status == "optimal" and found.penalty == 0:
         plan.bound = plan.value
     return plan
+
+
+def root_of(problem: Problem, decider: Decider, context: IntArray, trees: Trees) -> Node:
+    """Return trees over the tests that can be run as one of a plan; `context` numbers the start set of each row."""
+
+    def choose(place: Place) -> int | None:
+        node = int(trees.roots[context[place.rows[0]]])
+        while trees.node_test[node] >= 0:
+            test = int(problem.operable[trees.node_test[node]])
+            if np.isnan(place.state[test]):
+                return test
+            node = int(trees.children[node, int(place.state[test])])
+        return None
+
+    return grow(problem, decider, choose)
 
 
 def _search(problem: Problem, decider: Decider, context: IntArray, options: Options, began: float) -> SupportPlan:
@@ -101,7 +118,7 @@ def _seconds(options: Options, distribution: Discrete, began: float) -> float:
     return options.time_limit - (time.perf_counter() - began) - ROW_SECONDS * len(distribution)
 
 
-def _contexts(problem: Problem, distribution: Discrete) -> IntArray:
+def contexts(problem: Problem, distribution: Discrete) -> IntArray:
     """Return a number for what is known on arrival, for each support row."""
     return distinct_rows(distribution.support[:, problem.context].astype(np.int64))[1]
 
@@ -115,10 +132,10 @@ def _trees(problem: Problem, distribution: Discrete, warm: object | None) -> Tre
     """Return the trees of an earlier plan for the start sets of a law; -1 for what was not known on arrival then."""
     if warm is None:
         return None
-    if not isinstance(warm, SparsePlan) or _columns(warm.problem) != _columns(problem):
+    if not isinstance(warm, GrownPlan) or _columns(warm.problem) != _columns(problem):
         raise PlanError(
             "warm is no sparse plan for the tests of this problem; a search starts from trees over the same tests; "
-            'give a plan that method="sparse" made for them, or leave it out'
+            'give a plan that method="sparse" or "rollout" made for them, or leave it out'
         )
     before, now = (np.unique(law.support[:, problem.context], axis=0) for law in (warm.distribution, distribution))
     place = {tuple(known): int(root) for known, root in zip(before, warm.search.roots, strict=True)}
