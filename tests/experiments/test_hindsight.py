@@ -64,9 +64,11 @@ def test_gaps_are_losses_a_subject_and_fall_or_do_not() -> None:
 
 
 def test_means_over_laws_are_geometric() -> None:
-    means = geometric_means(places(TABLE, FAMILIES))
-    assert means[8, "learner", "explorers"] == (pytest.approx(math.sqrt(0.5 * 4)), 4, 2)
-    assert means[8, "explorers", "explorers"] == (1, 1, 2)
+    explorers, learner = geometric_means(places(TABLE, FAMILIES), "law")
+    assert (explorers.agent, learner.agent, learner.rest) == ("explorers", "learner", {"horizon": 8})
+    assert learner.ratios == {"explorers": (pytest.approx(math.sqrt(0.5 * 4)), 4)}
+    assert explorers.ratios == {"explorers": (1, 1)}
+    assert geometric_means(places(TABLE, FAMILIES), "horizon") == []  # it does not vary
 
 
 def test_figures_show_the_best_member_of_the_main_law() -> None:
@@ -81,8 +83,8 @@ def test_rows_for_people() -> None:
     ]  # fmt: skip
     assert rows[0][:4] == ["explore-2 (best of explorers)", "one", "4 ± 1", "1.000"]
     assert rows[3] == ["learner", "two", "8 ± 0", "4.000", "1.0000", "1.0000", "1.0000", "0%", "100%"]
-    assert mean_rows(places(TABLE, FAMILIES))[1][1] == ["learner", "8", "1.414", "4.000"]
+    assert mean_rows(places(TABLE, FAMILIES), "law")[1][1] == ["learner", "1.414", "4.000"]
     partial = TidyTable(
         {name: column[:-8] for name, column in TABLE.columns.items()}
     )  # the learner ran on one law only
-    assert mean_rows(places(partial, FAMILIES))[1][1] == ["learner", "8", "", ""]
+    assert mean_rows(places(partial, FAMILIES), "law")[1][1] == ["learner", "", ""]

@@ -149,7 +149,7 @@ class Experiment:
         too, and the report splits regret into what came before and after (:mod:`proband.experiments.phases`).
     families : mapping of str to tuple of str
         Agents that differ in one setting only; the best member of each, in hindsight, is a further baseline
-        (:mod:`proband.experiments.hindsight`), and figures show it alone.
+        (:mod:`proband.experiments.hindsight`), and figures show it alone. Means are over the first sweep.
 
     Examples
     --------

@@ -12,12 +12,12 @@ is smaller from T/2 to T than from T/4 to T/2; who is stuck, :mod:`proband.exper
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from proband.experiments.experiment import HORIZON, Point
+from proband.experiments.experiment import Point, Value
 from proband.experiments.phases import stuck
 from proband.experiments.summary import by_replication, trajectories
 from proband.experiments.tidy import TidyTable
@@ -86,21 +86,38 @@ def shown(table: TidyTable, families: Families) -> TidyTable:
     return TidyTable({name: column[keep] for name, column in table.columns.items()})
 
 
-def geometric_means(found: Iterable[Place]) -> dict[tuple[int, str, str], tuple[float, float, int]]:
-    """Return geometric mean, largest, and number of ratios over the points, by horizon, agent and compared one.
+@dataclass(frozen=True)
+class Mean:
+    """Ratios of an agent, or of the best of a family, over the points that differ in one parameter only.
 
-    The members of a family are told together, under the family's name.
+    `rest` are the other parameters; of the ratios to each of those compared with, the geometric mean and the largest.
     """
-    ratios: dict[tuple[int, str, str], list[float]] = {}
+
+    rest: Point
+    agent: str
+    ratios: Mapping[str, tuple[float, float]]
+
+
+def geometric_means(found: Sequence[Place], over: str) -> list[Mean]:
+    """Return geometric means over a parameter, of agents that were run for all its values, where there are several."""
+    groups: dict[tuple[tuple[str, Value], ...], list[Place]] = {}
     for place in found:
-        for own in place.families or (place.agent,):
-            for other, ratio in place.ratios.items():
-                ratios.setdefault((int(place.point[HORIZON]), own, other), []).append(ratio)
-    return {
-        key: (math.exp(float(np.mean(np.log(values)))), max(values), len(values))
-        for key, values in ratios.items()
-        if min(values) > 0
-    }
+        rest = tuple((name, value) for name, value in place.point.items() if name != over)
+        groups.setdefault(rest, []).append(place)
+    means = []
+    for rest, group in groups.items():
+        n = len({place.point[over] for place in group})
+        agents = dict.fromkeys(name for place in group for name in place.families or (place.agent,))
+        for agent in agents if n > 1 else ():
+            own = [place.ratios for place in group if agent in (place.families or (place.agent,))]
+            ratios = {name: [each[name] for each in own if each.get(name, 0) > 0] for name in own[0]}
+            kept = {name: (_geometric(each), max(each)) for name, each in ratios.items() if len(each) == n}
+            means.append(Mean(dict(rest), agent, kept))
+    return means
+
+
+def _geometric(ratios: Sequence[float]) -> float:
+    return math.exp(float(np.mean(np.log(ratios))))
 
 
 def _at(table: TidyTable, point: Point, families: Families, baselines: Sequence[str]) -> list[Place]:

@@ -24,7 +24,8 @@ def hindsight_section(table: TidyTable, experiment: Experiment) -> list[str]:
     )
     means = "Geometric means of these ratios over the laws, and the largest, of agents that were run on all of them."
     parts = ["## Beside the best in hindsight", text, markdown(*place_rows(found))]
-    return [*parts, means, markdown(*mean_rows(found))] if len(table.points()) > 1 else parts
+    header, rows = mean_rows(found, next(iter(experiment.sweeps)))
+    return [*parts, means, markdown(header, rows)] if rows else parts
 
 
 def place_rows(found: Sequence[Place]) -> tuple[list[str], list[list[str]]]:
@@ -44,21 +45,18 @@ def place_rows(found: Sequence[Place]) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def mean_rows(found: Sequence[Place]) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of geometric means of ratios over all points of a horizon, for people."""
-    means = geometric_means(found)
-    compared = list(dict.fromkeys(to for _, _, to in means))
-    points = {horizon: 0 for horizon, _, _ in means}
-    for horizon in points:
-        points[horizon] = len({tuple(place.point.items()) for place in found if place.point[HORIZON] == horizon})
-    header = ["agent", "T", *(cell for name in compared for cell in (f"of {name}", "largest"))]
+def mean_rows(found: Sequence[Place], over: str) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of geometric means of ratios over a parameter, for people; no rows where it is fixed."""
+    means = geometric_means(found, over)
+    compared = list(dict.fromkeys(name for place in found for name in place.ratios))
+    varied = [name for name in found[0].point if name != over and len({place.point[name] for place in found}) > 1]
+    header = ["agent", *("T" if name == HORIZON else name for name in varied)]
+    header += [cell for name in compared for cell in (f"of {name}", "largest")]
     rows = []
-    for horizon, agent in dict.fromkeys((horizon, agent) for horizon, agent, _ in means):
-        cells = []
-        for to in compared:
-            mean, largest, n = means.get((horizon, agent, to), (math.nan, math.nan, 0))
-            cells += [f"{mean:.3f}", f"{largest:.3f}"] if n == points[horizon] else ["", ""]
-        rows.append([agent, f"{horizon:,}", *cells])
+    for mean in means:
+        cells = [f"{number:.3f}" for name in compared for number in mean.ratios.get(name, (math.nan, math.nan))]
+        shown = ["" if cell == "nan" else cell for cell in cells]
+        rows.append([mean.agent, *(written(mean.rest[name]) for name in varied), *shown])
     return header, rows
 
 

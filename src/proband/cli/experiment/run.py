@@ -143,9 +143,10 @@ def _print_hindsight(experiment: Experiment, table: TidyTable) -> None:
     found = places(table, experiment.families, experiment.baselines)
     printing.say("\nbeside the best in hindsight, and what a subject loses as time passes")
     _print_aligned(*place_rows(found))
-    if len(table.points()) > 1:
+    header, rows = mean_rows(found, next(iter(experiment.sweeps)))
+    if rows:
         printing.say("\ngeometric means over the laws")
-        _print_aligned(*mean_rows(found))
+        _print_aligned(header, rows)
 
 
 def _print_aligned(header: list[str], rows: list[list[str]]) -> None:
