@@ -1,7 +1,23 @@
-"""The demonstration: three agents learn, each on its own, to inspect the same stream of bolts."""
+"""The demonstrations: three agents learn to inspect bolts, and the default agent a line with 30 tests."""
 
+from proband.demo.many import BOARDS, ManyDemonstration, learn_many, report_many
 from proband.demo.report import report, write
-from proband.demo.screen import show
-from proband.demo.stream import Demonstration, Journey, Run, journey, learn_online
+from proband.demo.screen import show, show_many
+from proband.demo.stream import BOLTS, Demonstration, Journey, Run, journey, learn_online
 
-__all__ = ["Demonstration", "Journey", "Run", "journey", "learn_online", "report", "show", "write"]
+__all__ = [
+    "BOARDS",
+    "BOLTS",
+    "Demonstration",
+    "Journey",
+    "ManyDemonstration",
+    "Run",
+    "journey",
+    "learn_many",
+    "learn_online",
+    "report",
+    "report_many",
+    "show",
+    "show_many",
+    "write",
+]

@@ -59,7 +59,7 @@ def report(demonstration: Demonstration, *, figure: bool = True) -> str:
 
 
 def _summary(demonstration: Demonstration) -> str:
-    return f"""{_paragraph(verdict(demonstration), caution(demonstration))}
+    return f"""{paragraph(verdict(demonstration), caution(demonstration))}
 
 A simulated stream of {demonstration.subjects:,} bolts, nine tests to choose from, one question: pass or fail?
 Three agents inspect the same bolts, each on its own, and learn from what they see. Prices, rewards and the bolts' law
@@ -79,15 +79,15 @@ def _regret(demonstration: Demonstration) -> str:
     )
     return f"""## What was lost to the clairvoyant ({demonstration.instance.problem.unit})
 
-{_markdown(regret_table(demonstration), words=2)}
+{as_markdown(regret_table(demonstration), words=2)}
 
-{_paragraph(meaning, hindsight(demonstration))}"""
+{paragraph(meaning, hindsight(demonstration))}"""
 
 
 def _costs(demonstration: Demonstration) -> str:
     return f"""## A bolt on average, before and after learning ({demonstration.instance.problem.unit})
 
-{_markdown(cost_table(demonstration), words=1)}
+{as_markdown(cost_table(demonstration), words=1)}
 
 Earned are rewards minus costs. Both are what happened in the stream, chance included; the expected loss to the
 clairvoyant is exact. Cheaper is not better: a test left out may cost more than its price. And who has paid for more
@@ -105,13 +105,13 @@ def _plan(demonstration: Demonstration) -> str:
     ]
     return f"""## What safe-leaf-completion has learned
 
-{_paragraph(origin, worth(demonstration))}
+{paragraph(origin, worth(demonstration))}
 
 ```
 {text(demonstration.learned.tree())}
 ```
 
-{_markdown(Cells(("how often a test is run", "learned plan", "clairvoyant"), rows), words=1)}"""
+{as_markdown(Cells(("how often a test is run", "learned plan", "clairvoyant"), rows), words=1)}"""
 
 
 def _bolts(demonstration: Demonstration) -> str:
@@ -120,11 +120,12 @@ def _bolts(demonstration: Demonstration) -> str:
     return "\n".join(["## Single bolts, under safe-leaf-completion", "", *lines])
 
 
-def _paragraph(*sentences: str) -> str:
-    return textwrap.fill(" ".join(sentences), 120, break_on_hyphens=False)
+def paragraph(*sentences: str) -> str:
+    """Return sentences as one paragraph, wrapped."""
+    return textwrap.fill(" ".join(filter(None, sentences)), 120, break_on_hyphens=False)
 
 
-def _markdown(cells: Cells, *, words: int) -> str:
+def as_markdown(cells: Cells, *, words: int) -> str:
     """Return a table; the first columns are words, the others numbers."""
     rules = [":---"] * words + ["---:"] * (len(cells.headings) - words)
     return "\n".join(f"| {' | '.join(row)} |" for row in (cells.headings, rules, *cells.rows))

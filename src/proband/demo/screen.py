@@ -5,11 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from proband.demo.many import (
+    BOARDS,
+    figure_table,
+    frequency_table,
+    honesty,
+    learn_many,
+    learning_table,
+    tree_lines,
+    write_many,
+)
+from proband.demo.many import verdict as many_verdict
 from proband.demo.report import Cells, caution, cost_table, hindsight, regret_table, verdict, way, worth, write
-from proband.demo.stream import NAMES, STREAM, Demonstration, learn_online
+from proband.demo.stream import BOLTS, NAMES, Demonstration, learn_online
 from proband.figures import can_draw
 from proband.policies.rendering import text
 from proband.texts import escaped
@@ -17,7 +28,7 @@ from proband.texts import escaped
 SHOWN_SHARE = 0.01
 
 
-def show(folder: Path, *, seed: int = 0, subjects: int = STREAM, console: Console | None = None) -> None:
+def show(folder: Path, *, seed: int = 0, subjects: int = BOLTS, console: Console | None = None) -> None:
     """Run the demonstration, tell it on the screen, and write its figure and report into a folder."""
     console = Console(highlight=False) if console is None else console
     console.print(
@@ -40,15 +51,31 @@ def show(folder: Path, *, seed: int = 0, subjects: int = STREAM, console: Consol
     console.print(f"\nWritten: {written}", markup=False, soft_wrap=True)
 
 
-def _learn(console: Console, seed: int, subjects: int) -> Demonstration:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn("bolts"),
-        TimeElapsedColumn(),
+def show_many(folder: Path, *, seed: int = 0, subjects: int = BOARDS, console: Console | None = None) -> None:
+    """Run the demonstration with many tests, tell it on the screen, and write its report into a folder."""
+    console = Console(highlight=False) if console is None else console
+    console.print(
+        "[bold cyan]A stream of circuit boards[/], 30 tests to choose from, one question: ship or repair?\n"
+        "The default agent learns the answer from the boards themselves; it is told prices and rewards only.\n"
     )
-    with Progress(*columns, console=console) as progress:
+    with Progress(*_columns("boards"), console=console) as progress:
+        bar = progress.add_task(NAMES[-1], total=subjects)
+        found = learn_many(
+            seed=seed, subjects=subjects, tell=lambda done: progress.update(bar, completed=done, refresh=True)
+        )
+    unit = found.instance.problem.unit
+    _show_table(console, f"A board on average, while it learned ({unit})", learning_table(found), words=1)
+    console.print("\n[bold]What it tests now[/]")
+    for line in tree_lines(found, least=SHOWN_SHARE):
+        console.print(line, markup=False, soft_wrap=True)
+    _show_table(console, "How often", frequency_table(found), words=1)
+    _show_table(console, f"A board from now on ({unit})", figure_table(found), words=1)
+    console.print(f"\n[bold]{many_verdict(found)}[/]\n{honesty(found)}".rstrip())
+    console.print(f"\nWritten: {escaped(str(write_many(found, folder)))}", markup=False, soft_wrap=True)
+
+
+def _learn(console: Console, seed: int, subjects: int) -> Demonstration:
+    with Progress(*_columns("bolts"), console=console) as progress:
         bars = {name: progress.add_task(name, total=subjects, start=False) for name in NAMES}
 
         def tell(name: str, done: int) -> None:
@@ -57,6 +84,17 @@ def _learn(console: Console, seed: int, subjects: int) -> Demonstration:
                 progress.update(bars[name], completed=done, refresh=True)
 
         return learn_online(seed=seed, subjects=subjects, tell=tell)
+
+
+def _columns(what: str) -> tuple[ProgressColumn, ...]:
+    """Return what a progress bar is made of."""
+    return (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn(what),
+        TimeElapsedColumn(),
+    )
 
 
 def _show_tree(console: Console, demonstration: Demonstration) -> None:

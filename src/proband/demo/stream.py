@@ -35,7 +35,7 @@ from proband.vocabulary import NEVER, FloatArray, IntArray, Policy
 
 ETC = "explore-then-commit"
 NAMES = (ETC, "doubling", DEFAULT_AGENT)
-STREAM = 100_000
+BOLTS = 100_000
 FIRST = 100
 """How many bolts "before learning" are averaged over; "after learning" are the last tenth of the stream."""
 GRID = 200
@@ -183,7 +183,7 @@ class Demonstration:
         return {test.name: (float(learned[i]), float(best[i])) for i, test in enumerate(problem.tests)}
 
 
-def learn_online(*, seed: int = 0, subjects: int = STREAM, tell: Tell = lambda name, done: None) -> Demonstration:
+def learn_online(*, seed: int = 0, subjects: int = BOLTS, tell: Tell = lambda name, done: None) -> Demonstration:
     """Let the three agents, and the clairvoyant, inspect one simulated stream of bolts.
 
     Parameters

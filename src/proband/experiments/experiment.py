@@ -147,6 +147,9 @@ class Experiment:
     switch : callable, optional
         From a point to the number of subjects after which explore-then-commit commits; figures are recorded there,
         too, and the report splits regret into what came before and after (:mod:`proband.experiments.phases`).
+    families : mapping of str to tuple of str
+        Agents that differ in one setting only; the best member of each, in hindsight, is a further baseline
+        (:mod:`proband.experiments.hindsight`), and figures show it alone. Means are over the first sweep.
 
     Examples
     --------
@@ -174,6 +177,7 @@ class Experiment:
     quantity: str = "regret"
     plain: bool = False
     switch: Switch | None = None
+    families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the experiment is made of, for programs."""

@@ -77,10 +77,10 @@ def slopes_by_phase(table: TidyTable, switch: Switch) -> dict[str, tuple[Slope, 
 def _phase(table: TidyTable, point: Point, agent: str, length: int) -> Phase:
     t, regret = trajectories(table, agent, point=point)
     before = regret[:, np.searchsorted(t, length)]
-    return Phase(point, agent, length, before, regret[:, -1] - before, float(_stuck(t, regret).mean()))
+    return Phase(point, agent, length, before, regret[:, -1] - before, float(stuck(t, regret).mean()))
 
 
-def _stuck(t: FloatArray, regret: FloatArray) -> NDArray[np.bool_]:
+def stuck(t: FloatArray, regret: FloatArray) -> NDArray[np.bool_]:
     """Return in which runs the loss a subject is positive and the same in the last two halvings of t."""
     quarter, half = (int(np.searchsorted(t, t[-1] / part, side="right")) - 1 for part in (4, 2))
     earlier = (regret[:, half] - regret[:, quarter]) / (t[half] - t[quarter])

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from proband.experiments.experiment import HORIZON, Experiment
+from proband.experiments.hindsight import shown
 from proband.experiments.summary import along, compare, fit_slope, regrets_along, sweeps, trajectories
 from proband.experiments.tidy import TidyTable
 from proband.figures import Curve, Words, draw_mean, draw_regret, draw_sweep, save_figure
@@ -24,6 +25,7 @@ def plot(
 ) -> list[Path]:
     """Write the figures of a table: regret against subjects, and one for each sweep; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
+    table = shown(table, experiment.families)
     written = [folder / f"{stem}regret.png"]
     regrets, ratios, words = _over_time(table, experiment, measure)
     save_figure(draw_mean(regrets, words) if experiment.plain else draw_regret(regrets, ratios, words), written[0])

@@ -11,11 +11,13 @@ from typing import Any
 
 from proband.errors import TableError
 from proband.experiments.experiment import HORIZON, Experiment, Switch
+from proband.experiments.hindsight_report import hindsight_section, place_content
 from proband.experiments.manifest import read_manifest
 from proband.experiments.phases import phases, slopes_by_phase
 from proband.experiments.plots import plot, written
 from proband.experiments.summary import Summary, slopes, summarise
 from proband.experiments.tidy import TidyTable, read_table, write_csv
+from proband.experiments.wording import markdown, number, or_none
 
 SHORT = {"explore-then-commit": "ETC", "ignore-commit-data": "ignoring"}
 """What a baseline is called where there is little room."""
@@ -48,6 +50,7 @@ def report(experiment: Experiment, run: Path, folder: Path) -> list[Path]:
         _explanation(experiment, summaries),
         *_slope_section(table),
         *([] if experiment.switch is None else _phase_section(table, experiment.switch)),
+        *(hindsight_section(table, experiment) if experiment.families else []),
         *(f"![{picture.stem}]({picture.name})" for picture in pictures[1:]),
         "## How to run it again",
         "    " + "\n    ".join(commands(experiment, manifest)),
@@ -95,6 +98,7 @@ def run_content(experiment: Experiment, table: TidyTable) -> dict[str, Any]:
             key: {agent: {"slope": slope.slope, "standard_error": slope.error} for agent, slope in by_agent.items()}
             for key, by_agent in slopes(table).items()
         },
+        **({"hindsight": place_content(table, experiment)} if experiment.families else {}),
     }
 
 
@@ -106,14 +110,14 @@ def summary_content(summaries: Sequence[Summary]) -> list[dict[str, Any]]:
             "agent": summary.agent,
             "replications": summary.replications,
             "mean": summary.mean,
-            "sd": _or_none(summary.sd),
-            "standard_error": _or_none(summary.error),
+            "sd": or_none(summary.sd),
+            "standard_error": or_none(summary.error),
             "ratios": {
                 name: {
-                    "ratio": _or_none(ratio.ratio),
-                    "standard_error": _or_none(ratio.error),
-                    "median_over_instances": _or_none(ratio.median),
-                    "sd_over_instances": _or_none(ratio.spread),
+                    "ratio": or_none(ratio.ratio),
+                    "standard_error": or_none(ratio.error),
+                    "median_over_instances": or_none(ratio.median),
+                    "sd_over_instances": or_none(ratio.spread),
                     "wins": ratio.wins,
                 }
                 for name, ratio in summary.ratios.items()
@@ -138,22 +142,6 @@ def write_summary(path: Path, summaries: Sequence[Summary], baselines: Sequence[
     write_csv(path, header, rows)
 
 
-def markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown, numbers to the right.
-
-    Examples
-    --------
-    >>> print(markdown(["agent", "mean"], [["greedy", "3"]]))
-    | agent | mean |
-    |---|---:|
-    | greedy | 3 |
-    """
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(
-        "|" + "|".join(cell if cell.startswith("---") else f" {cell} " for cell in row) + "|" for row in lines
-    )
-
-
 def commands(experiment: Experiment, manifest: dict[str, Any]) -> list[str]:
     """Return the command lines that reproduce a run and its page."""
     options = ["--seed", str(manifest["seed"]), "--replications", str(manifest["replications"])]
@@ -169,21 +157,6 @@ def commands(experiment: Experiment, manifest: dict[str, Any]) -> list[str]:
             options += ["--set", f"{name}={','.join(map(str, values))}"]
     line = shlex.join(["proband", "experiment", "run", experiment.name, *options])
     return [line, f"proband experiment report {experiment.name}"]
-
-
-def number(value: float) -> str:
-    """Return a number for people; nothing where there is none, more digits where it is small.
-
-    Examples
-    --------
-    >>> number(12345.6), number(4.56), number(math.nan), number(1e-14)
-    ('12,346', '4.56', '', '0')
-    """
-    if math.isnan(value):
-        return ""
-    if abs(value) < 1e-6:
-        return "0"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _explanation(experiment: Experiment, summaries: Sequence[Summary]) -> str:
@@ -245,7 +218,3 @@ def _provenance(manifest: dict[str, Any], numbers: Path) -> str:
         f"{machine['cores']} cores of {machine['processor']}. Median seconds a run at the largest T, planning "
         f"included: {times}."
     )
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -3,15 +3,19 @@
 ``bolts``, ``gout`` and ``paper-discrete`` are the examples of the documentation; their problem files come with the
 package. ``bolts-measured`` and ``shafts`` have measured outcomes; ``paper-entropy`` and ``network`` ask which sites are
 worth measuring. The others are the paper's lower bounds, their measured twins (``single-measurement``, ``proxy``), and
-an easy counterpart.
+an easy counterpart. Laws with many tests, and those of a table of one's own, are made by :func:`many_tests` and
+:func:`labelled_instance`; :func:`circuit_boards` is the example with 30 tests.
 """
 
 from collections.abc import Callable
 
 from proband.distributions import Solvable
+from proband.instances.boards import circuit_boards
 from proband.instances.examples import bolts, bolts_measured, gout, shafts
 from proband.instances.instance import Instance, packaged_problem, problem_text
+from proband.instances.labelled import labelled_instance, table_law
 from proband.instances.lower_bounds import easy, many_states, proxied, sign_problem, single_measurement, single_test
+from proband.instances.many import MANY_TESTS, many_tests
 from proband.instances.paper import (
     entropy_problem,
     monitoring_network,
@@ -43,14 +47,18 @@ PACKAGED = ("bolts", "gout", "paper-discrete", "bolts-measured", "shafts")
 
 __all__ = [
     "INSTANCES",
+    "MANY_TESTS",
     "PACKAGED",
     "Instance",
     "bolts",
     "bolts_measured",
+    "circuit_boards",
     "easy",
     "entropy_problem",
     "gout",
+    "labelled_instance",
     "many_states",
+    "many_tests",
     "monitoring_network",
     "near_ties",
     "packaged_problem",
@@ -65,4 +73,5 @@ __all__ = [
     "single_measurement",
     "single_test",
     "site_positions",
+    "table_law",
 ]

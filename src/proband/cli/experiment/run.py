@@ -21,6 +21,8 @@ from proband.experiments import (
     summarise,
 )
 from proband.experiments.experiment import HORIZON, whole
+from proband.experiments.hindsight import places
+from proband.experiments.hindsight_report import mean_rows, place_rows
 from proband.experiments.plots import plot
 from proband.experiments.report import report, run_content, summary_rows
 from proband.experiments.runner import SEED, run
@@ -128,11 +130,23 @@ def print_summary(experiment: Experiment, table: TidyTable) -> None:
     """Print regrets and slopes."""
     summaries = summarise(table, baselines=experiment.baselines)
     _print_aligned(*summary_rows(summaries, experiment.baselines, short=True))
+    if experiment.families:
+        _print_hindsight(experiment, table)
     found = slopes(table)
     if found:
         printing.say("\nslopes of final regret, in logarithms")
         header = ["agent", *("in T" if key == HORIZON else f"in {key}" for key in found)]
         _print_aligned(header, [[agent, *(str(found[key][agent]) for key in found)] for agent in table.unique("agent")])
+
+
+def _print_hindsight(experiment: Experiment, table: TidyTable) -> None:
+    found = places(table, experiment.families, experiment.baselines)
+    printing.say("\nbeside the best in hindsight, and what a subject loses as time passes")
+    _print_aligned(*place_rows(found))
+    header, rows = mean_rows(found, next(iter(experiment.sweeps)))
+    if rows:
+        printing.say("\ngeometric means over the laws")
+        _print_aligned(header, rows)
 
 
 def _print_aligned(header: list[str], rows: list[list[str]]) -> None:
