@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proband import Discrete, Problem, Records, Test
+from proband.distributions.discrete import row_ids
 from proband.errors import DistributionError, StateError, TooLargeError
 from proband.rewards import Match
 from proband.testing import check_distribution, random_distribution, random_problem
@@ -22,6 +23,19 @@ def test_the_kit_on_random_laws(rng: np.random.Generator) -> None:
 
 def test_the_kit_on_a_sparse_law_in_a_huge_space(rng: np.random.Generator) -> None:
     check_distribution(Discrete.from_weights(rng.integers(0, 4, size=(300, 200)), rng.random(300)), rng)
+
+
+@pytest.mark.parametrize("tests", [1, 5, 61, 62, 63, 64, 130])
+def test_rows_are_numbered_in_the_order_of_their_entries(tests: int, rng: np.random.Generator) -> None:
+    """In as many words as they need."""
+    for most in (2, 3, 1000, 2**53):
+        rows = np.floor(rng.random((40, tests)) * most)
+        rows[:, rng.random(tests) < 0.5] = 0
+        rows = rows[rng.integers(0, 40, size=60)]
+        ids = row_ids(rows)
+        expected = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+        assert np.unique(ids, return_inverse=True)[1].tolist() == expected.tolist()
+    assert row_ids(np.empty((0, tests))).tolist() == []
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float32, np.bool_, object])

@@ -10,6 +10,7 @@ from proband.errors import PolicyError
 from proband.policies import (
     SUREST,
     AtLeaves,
+    ByTests,
     CoinPolicy,
     Completing,
     DecideNow,
@@ -198,6 +199,15 @@ def test_without_the_context_no_chance_is_known() -> None:
     law = Discrete.product([[0.5, 0.5]] * 2)
     for policy in (test_everything(problem), completing(problem, law, np.random.default_rng(0))):
         assert np.isnan(chances(problem, policy, np.array([[0.0, NAN], [NAN, 1.0]]))).tolist() == [True, False]
+
+
+def test_with_many_tests_one_probability_serves_all_sets() -> None:
+    problem = Problem([Test(f"t{i}") for i in range(80)], ["y", "z"], Table(["t0"], [[1, 0], [0, 1]]))
+    states = np.zeros((2, 80))
+    states[0, 70] = NAN
+    assert ByTests(problem, {}, otherwise=0.25)(states).tolist() == [0.25, 0.0]
+    with pytest.raises(PolicyError, match=r"80 tests.*at most 62.*otherwise"):
+        ByTests(problem, {1: 0.5})
 
 
 def test_the_surest_coin_is_below_one() -> None:

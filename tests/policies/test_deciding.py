@@ -73,3 +73,12 @@ def test_no_state_crashes_a_decider(rng: np.random.Generator) -> None:
 def test_a_law_of_other_tests_is_refused(problem: Problem) -> None:
     with pytest.raises(DistributionError, match="the distribution has 1 tests and the problem 2"):
         Decider(problem, Discrete([[0]], [1.0]))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_perfect_information_is_the_mean_over_whole_outcome_vectors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    law = random_distribution(rng, problem)
+    decider = Decider(problem, law)
+    assert decider.perfect_information() == float(law.probabilities @ decider.decide(law.support)[1])

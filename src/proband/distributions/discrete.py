@@ -248,13 +248,27 @@ def totals(cells: IntArray, weights: FloatArray, n_cells: int) -> FloatArray:
 
 
 def row_ids(rows: FloatArray) -> IntArray:
-    """Number rows of non-negative integers so that equal rows, and only these, have equal numbers."""
-    radix = rows.max(axis=0, initial=0).astype(np.int64) + 1
-    if np.log2(radix.astype(np.float64)).sum() >= np.log2(LARGEST_CODE):
-        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    ids = np.zeros(len(rows), dtype=np.int64)
-    for column, k in zip(rows.T, radix, strict=True):
-        ids = ids * k + column.astype(np.int64)
+    """Number rows of non-negative integers so that equal rows, and only these, have equal numbers.
+
+    The numbers rise in the order of the rows' entries, the first one before all others.
+    """
+    words = [np.zeros(len(rows), dtype=np.int64)]
+    room = np.log2(LARGEST_CODE)
+    for column, k in zip(rows.T, (rows.max(axis=0, initial=0) + 1).tolist(), strict=True):
+        room -= np.log2(k)
+        if room <= 0:  # the next entries need a word of their own
+            words.append(np.zeros(len(rows), dtype=np.int64))
+            room = np.log2(LARGEST_CODE) - np.log2(k)
+        words[-1] *= int(k)
+        words[-1] += column.astype(np.int64)
+    if len(words) == 1:
+        return words[0]
+    order = np.lexsort(words[::-1])
+    new = np.zeros(len(rows), dtype=np.bool_)
+    for word in words:
+        new[1:] |= np.diff(word[order]) != 0
+    ids = np.empty(len(rows), dtype=np.int64)
+    ids[order] = np.cumsum(new)
     return ids
 
 

@@ -93,7 +93,10 @@ class Decider:
 
     def perfect_information(self) -> float:
         """Return the expected reward if every test that can be run were done at no cost: no policy earns more."""
-        return float(self.distribution.probabilities @ self.decide(self.distribution.support)[1])
+        p = self.distribution.probabilities
+        if self.problem.all_available:  # each row is a cell of its own
+            return float(p @ (self.stakes.max(axis=1) / p))
+        return float(p @ self.decide(self.distribution.support)[1])
 
     def values_of(self, state: ArrayLike) -> FloatArray:
         """Return the expected reward of every column of the payoff in one state: E[f(x, y) | s] for each y.

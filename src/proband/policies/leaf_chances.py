@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import PolicyError
-from proband.policies.deciding import masks_of
+from proband.policies.deciding import MOST_TESTS, masks_of
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
@@ -71,6 +71,11 @@ class ByTests:
         wrong = [chance for chance in (*probabilities.values(), otherwise) if not 0 <= chance <= 1]
         if wrong:
             raise PolicyError(f"the probabilities of completing hold {wrong}; each must be from 0 to 1; correct them")
+        if probabilities and problem.d > MOST_TESTS:
+            raise PolicyError(
+                f"the problem has {problem.d} tests, and {len(probabilities)} sets are named; sets have numbers "
+                f"for at most {MOST_TESTS}; give one probability for all sets (otherwise), or name leaves"
+            )
         self.problem = problem
         self.masks = np.array(sorted(probabilities), dtype=np.int64)
         self.probabilities = np.array([probabilities[int(mask)] for mask in self.masks], dtype=np.float64)
@@ -79,8 +84,10 @@ class ByTests:
     def __call__(self, states: ArrayLike) -> FloatArray:
         """Return the probability of completing in each state, shape (n,)."""
         rows = self.problem.states(states)
-        chances = _found(self.masks, self.probabilities, masks_of(rows), self.otherwise)
-        left = np.isnan(rows[:, self.problem.operable]).any(axis=1)
+        chances: FloatArray | float = self.otherwise
+        if len(self.masks):
+            chances = _found(self.masks, self.probabilities, masks_of(rows), self.otherwise)
+        left = np.isnan(rows)[:, self.problem.operable].any(axis=1)
         return np.where(left, chances, 0.0)
 
 
