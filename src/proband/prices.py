@@ -104,12 +104,17 @@ class Prices:
 
     def adding(self, done: Flags, tests: IntArray) -> FloatArray:
         """Return what it costs to run some tests, in this order, but for those done, shape (n,) for flags (n, d)."""
-        columns = np.array(done.T, order="C")  # one test of all subjects at a time
         total = np.zeros(len(done))
-        for i in tests:
-            opened = columns[self.peers[i]].any(axis=0)
-            total += np.where(columns[i], 0.0, np.where(opened, self.group_cost[i], self.cost[i]))
-            columns[i] = True
+        known: dict[int, Flags] = {}
+        for i in tests.tolist():
+            price: FloatArray | np.float64 = self.cost[i]
+            if self.group[i] >= 0:
+                opened = np.zeros(len(done), dtype=np.bool_)
+                for j in np.flatnonzero(self.peers[i]).tolist():
+                    opened |= known.get(j, done[:, j])
+                price = np.where(opened, self.group_cost[i], price)
+            total += np.where(known.get(i, done[:, i]), 0.0, price)
+            known[i] = np.ones(len(done), dtype=np.bool_)
         return total
 
     def of(self, tests: Iterable[int]) -> float:

@@ -104,7 +104,10 @@ def play(experiment: Experiment, cell: Cell, code: str = FINGERPRINT) -> Outcome
     at = checkpoints(horizon, per_doubling=cell.per_doubling)
     if experiment.switch is not None:
         at = np.union1d(at, experiment.switch(cell.point))
-    trajectory = simulate(problem, law, agent, drawn.stream, rng=np.random.default_rng(for_coins), at=at)
+    coins, instance = np.random.default_rng(for_coins), drawn.instance
+    trajectory = simulate(
+        problem, law, agent, drawn.stream, rng=coins, at=at, best=instance.best, reveal=instance.reveal
+    )
     seconds = time.perf_counter() - start
     measures = {name: [float(x) for x in getattr(trajectory, name)] for name in MEASURES}
     return Outcome([int(t) for t in trajectory.t], measures, trajectory.blocks, seconds)

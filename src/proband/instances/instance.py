@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Generic, TypeVar
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from proband.distributions import Distribution
 from proband.problem import Problem
-from proband.vocabulary import FloatArray
+from proband.vocabulary import FloatArray, Policy
 
 Distribution_co = TypeVar("Distribution_co", bound=Distribution, covariant=True)
 
@@ -26,6 +26,10 @@ class Instance(Generic[Distribution_co]):
     problem : Problem
     distribution : Distribution
         The law P from which subjects are drawn.
+    best : Policy, optional
+        A policy to measure regret against, where the law is too large for the best one to be found.
+    reveal : int, optional
+        So many subjects later an agent is told what unavailable tests would have shown; never by default.
 
     Examples
     --------
@@ -39,6 +43,8 @@ class Instance(Generic[Distribution_co]):
     name: str
     problem: Problem
     distribution: Distribution_co
+    best: Policy | None = field(default=None, compare=False)
+    reveal: int | None = None
 
     def __post_init__(self) -> None:
         self.distribution.check(self.problem)

@@ -164,24 +164,7 @@ class TreePlan(DiscretePlan):
 
     def run(self, rows: FloatArray) -> Episodes:
         """Take subjects with complete outcome vectors (n, d) from arrival to decision, in one walk down the tree."""
-        rows, n, problem = self.problem.states(rows), len(rows), self.problem
-        episodes = Episodes(np.full((n, problem.d), np.nan), np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n, int))
-        episodes.states[:, problem.context] = rows[:, problem.context]
-        pending = [(self.compact.root, np.arange(n), np.zeros(problem.d, dtype=np.bool_))]
-        while pending:
-            node, here, done = pending.pop()
-            if not node.children:
-                episodes.actions[here] = node.action
-                continue
-            test, outcomes = node.action, rows[here, node.action]
-            if not problem.tests[test].on_arrival:
-                episodes.costs[here] += problem.prices.after(done[None])[0, test]
-                episodes.tests[here] += 1
-                episodes.states[here, test] = outcomes
-            after = done | (np.arange(problem.d) == test)
-            parts = ((child, here[outcomes == b], after) for b, child in enumerate(node.children))
-            pending.extend(part for part in parts if part[1].size)
-        return episodes
+        return self.compact.run(rows)
 
 
 def grow(problem: Problem, decider: Decider, choose: Chooser) -> Node:

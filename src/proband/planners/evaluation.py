@@ -15,7 +15,7 @@ import numpy as np
 
 from proband.distributions import Discrete, Distribution, Gaussian, totals
 from proband.errors import PolicyError
-from proband.policies import ProjectionDecider, branches, follow
+from proband.policies import ProjectionDecider, follow, ways
 from proband.problem import Problem
 from proband.rewards import Entropy
 from proband.vocabulary import FloatArray, IntArray, Kind, Policy
@@ -89,12 +89,12 @@ def _exact(problem: Problem, distribution: Distribution, policy: Policy, subject
     assert isinstance(table, Discrete)
     rows, reward, cost, tests = table.support, 0.0, 0.0, 0.0
     shares: dict[int, float] = {}
-    for chance, episodes in branches(problem, policy, rows):
-        p = table.probabilities * chance
-        reward += float(p @ problem.realised(rows, episodes.actions))
-        cost += float(p @ episodes.costs)
-        tests += float(p @ episodes.tests)
-        chosen, inverse = np.unique(episodes.actions, return_inverse=True)
+    for way in ways(problem, policy, rows):
+        p = table.probabilities * way.chances
+        reward += float(p @ problem.realised(rows, way.actions))
+        cost += float(p @ way.costs)
+        tests += float(p @ way.tests)
+        chosen, inverse = np.unique(way.actions, return_inverse=True)
         for action, share in zip(chosen.tolist(), totals(inverse, p, len(chosen)), strict=True):
             shares[action] = shares.get(action, 0.0) + float(share)
     return Evaluation(reward - cost, reward, cost, tests, _named(problem, shares))

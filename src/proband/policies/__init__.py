@@ -6,6 +6,7 @@ from proband.policies.episodes import Episodes, follow
 from proband.policies.extra import Extra
 from proband.policies.fixed import DecideNow, FixedSet, test_everything
 from proband.policies.leaf_chances import AtLeaves, ByTests, Completion
+from proband.policies.treating import Way, ways
 from proband.policies.tree import Node, Tree
 
 __all__ = [
@@ -25,10 +26,12 @@ __all__ = [
     "ProjectionDecider",
     "StopDecider",
     "Tree",
+    "Way",
     "branches",
     "chances",
     "decider_for",
     "follow",
     "has_extra",
     "test_everything",
+    "ways",
 ]

@@ -147,12 +147,12 @@ class Completing:
 
     def complete(self, stopped: Episodes, rows: FloatArray) -> Episodes:
         """Return what happens to them if the coins fall where they would have stopped."""
-        states = self.problem.states(rows)
+        states, known = self.problem.states(rows), ~np.isnan(stopped.states)
         return Episodes(
             states,
-            self._everything.act(states),
-            stopped.costs + self.problem.cost_of_the_rest(stopped.states),
-            stopped.tests + np.isnan(stopped.states[:, self.problem.operable]).sum(axis=1),
+            self._everything.decide(states),
+            stopped.costs + self.problem.prices.adding(known, self.problem.cheapest_order),
+            stopped.tests + (~known[:, self.problem.operable]).sum(axis=1),
         )
 
     def part(self, stopped: Episodes, rows: FloatArray) -> Episodes:
@@ -168,8 +168,9 @@ class Completing:
         if self._extra is None or self.extra is None:
             return completing, completing
         topped = np.maximum(completing, np.minimum(completing + self.extra.chance, SUREST))
-        either = np.where(self._extra.left(leaves), topped, completing)
-        return np.where(self._extra.completes(leaves), either, completing), either
+        some_left, nothing_else = self._extra.left(leaves)
+        either = np.where(some_left, topped, completing)
+        return np.where(nothing_else, either, completing), either
 
     def _walk(self, rows: FloatArray) -> tuple[IntArray, FloatArray]:
         """Walk the base policy through what is known: its first action that is not yet done, and the state there."""

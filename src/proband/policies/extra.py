@@ -69,15 +69,18 @@ class ExtraRun:
         extra.check(problem)
         self.problem = problem
         self.order: IntArray = problem.cheapest_order[np.isin(problem.cheapest_order, extra.tests)]
-        self._others: IntArray = problem.operable[~np.isin(problem.operable, extra.tests)]
+        self._never = np.flatnonzero([not test.available for test in problem.tests])
 
-    def left(self, states: FloatArray) -> NDArray[np.bool_]:
-        """Return whether an extra test is not known yet in each state, shape (n,)."""
-        return np.asarray(np.isnan(states[:, self.order]).any(axis=1))
+    def left(self, states: FloatArray) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return whether an extra test is not known yet in each state, and whether nothing else is: (n,) each.
 
-    def completes(self, states: FloatArray) -> NDArray[np.bool_]:
-        """Return whether only extra tests are not known yet in each state: running them is running everything."""
-        return self.left(states) & ~np.isnan(states[:, self._others]).any(axis=1)
+        Where nothing else is left, running the extra tests is running everything.
+        """
+        missing = np.isnan(states)
+        extra, never = missing[:, self.order], missing[:, self._never]
+        left = extra.sum(axis=1)
+        others = np.count_nonzero(missing, axis=1) - left - never.sum(axis=1)
+        return np.asarray(left > 0), np.asarray((left > 0) & (others == 0))
 
     def act(self, states: FloatArray, planned: IntArray) -> IntArray:
         """Return the next extra test of each state, or the decision; `planned` are the plan's decisions, (n,)."""

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.distributions import Distribution
-from proband.errors import PolicyError
+from proband.errors import PolicyError, StateError
 from proband.policies.deciding import StopDecider, decider_for
+from proband.policies.episodes import Episodes
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, outcome_codes
 
@@ -63,10 +64,24 @@ class FixedSet:
             actions[(actions < 0) & np.isnan(rows[:, i])] = i
         done = actions < 0
         if done.any():
-            actions[done] = self._decide(rows[done])
+            actions[done] = self.decide(rows[done])
         return actions
 
-    def _decide(self, rows: FloatArray) -> IntArray:
+    def run(self, rows: FloatArray) -> Episodes:
+        """Take subjects with complete outcome vectors (n, d) from arrival to decision: the same tests for all."""
+        problem, n = self.problem, len(rows)
+        seen = [*problem.context.tolist(), *dict.fromkeys(self.order)]
+        states = problem.states(rows)
+        states[:, np.setdiff1d(np.arange(problem.d), seen)] = np.nan
+        if np.isnan(states[:, seen]).any():
+            raise StateError("an outcome is NaN; a subject's whole outcome vector must be known to run it; fill it in")
+        before = np.zeros((1, problem.d), dtype=np.bool_)
+        cost = problem.prices.adding(before, np.array(self.order, dtype=np.int64))[0]
+        tests = np.full(n, len(seen) - len(problem.context), dtype=np.int64)
+        return Episodes(states, self.decide(states), np.full(n, cost), tests)
+
+    def decide(self, rows: FloatArray) -> IntArray:
+        """Return the decision in states in which every test of the set is known, shape (n,)."""
         return settled_decisions(self.problem, rows) if self._decider is None else self._decider.decide(rows)[0]
 
 
@@ -101,8 +116,9 @@ def settled_decisions(problem: Problem, rows: FloatArray) -> IntArray:
     """Return the best decision in each state in which the reward is settled, as an action, shape (n,)."""
     if problem.reward.pooling is Pooling.MAXIMUM:
         return problem.d + outcome_codes(rows, problem.tests)
-    # a reward that is settled reads the known tests alone, but a weight of 0 times NaN would be NaN
-    return np.asarray(problem.d + problem.payoff(np.where(np.isnan(rows), 0.0, rows)).argmax(axis=1))
+    if problem.measured:  # a settled reward reads known tests alone, but a weight of 0 times NaN would be NaN
+        rows = np.where(np.isnan(rows), 0.0, rows)
+    return np.asarray(problem.d + problem.payoff(rows).argmax(axis=1))
 
 
 def test_everything(problem: Problem, distribution: Distribution | None = None) -> FixedSet:

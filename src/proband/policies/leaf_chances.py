@@ -94,9 +94,10 @@ def _found(known: IntArray, chances: FloatArray, keys: IntArray, otherwise: floa
 
 def _keys(states: FloatArray) -> IntArray:
     """Number states, NaN included, so that equal states have equal numbers."""
-    filled = np.where(np.isnan(states), 0, states + 1).astype(np.int64)
+    filled = np.nan_to_num(np.array(states.T, order="C"), nan=-1.0)  # one test of all states at a time
     keys = np.zeros(len(states), dtype=np.uint64)
-    for column in filled.T:
-        keys = (keys + column.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    for column in filled:
+        keys += column.astype(np.int64).view(np.uint64) + np.uint64(2)
+        keys *= np.uint64(0x9E3779B97F4A7C15)
         keys ^= keys >> np.uint64(29)
     return keys.astype(np.int64)

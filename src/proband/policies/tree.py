@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from proband.errors import PolicyError, ProbandError, StateError, shown
 from proband.files import read_json
+from proband.policies.episodes import Episodes
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
 
@@ -95,6 +96,32 @@ class Tree:
         for node, here in self._visits(rows):
             actions[here] = node.action
         return actions
+
+    def run(self, rows: FloatArray) -> Episodes:
+        """Take subjects with complete outcome vectors (n, d) from arrival to decision, in one walk down the tree.
+
+        Outcomes are looked at, and checked, where a node asks for them: with a hundred tests most never are.
+        """
+        n, problem = len(rows), self.problem
+        episodes = Episodes(np.full((n, problem.d), np.nan), np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n, int))
+        episodes.states[:, problem.context] = rows[:, problem.context]
+        pending = [(self.root, np.arange(n), np.zeros(problem.d, dtype=np.bool_))]
+        while pending:
+            node, here, done = pending.pop()
+            if not node.children:
+                episodes.actions[here] = node.action
+                continue
+            test, outcomes = node.action, rows[here, node.action]
+            if not problem.tests[test].on_arrival:
+                episodes.costs[here] += problem.prices.after(done[None])[0, test]
+                episodes.tests[here] += 1
+                episodes.states[here, test] = outcomes
+            parts = [here[outcomes == b] for b in range(len(node.children))]
+            if sum(map(len, parts)) < len(here):
+                raise _no_outcome(problem, rows[here], test)
+            after = done | (np.arange(problem.d) == test)
+            pending.extend((child, part, after) for child, part in zip(node.children, parts, strict=True) if len(part))
+        return episodes
 
     def node(self, state: ArrayLike) -> Node:
         """Return the node at which a state stands."""
@@ -180,6 +207,15 @@ class Tree:
                 name: self._node_to_dict(child) for name, child in zip(outcomes, node.children, strict=True)
             }
         return content
+
+
+def _no_outcome(problem: Problem, rows: FloatArray, test: int) -> StateError:
+    """Return the error of subjects that show no outcome of a test that is run on them."""
+    one, shown_values = problem.tests[test], rows[~np.isin(rows[:, test], np.arange(problem.tests[test].k)), test]
+    return StateError(
+        f"test {one.name!r} has the value {shown_values[0]:g}; a subject's whole outcome vector must be known to run "
+        f"it, with outcomes numbered 0 to {one.k - 1}; give one of these"
+    )
 
 
 def write_policy(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:

@@ -9,39 +9,82 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from proband.distributions import Discrete, Gaussian
-from proband.planners import evaluate, plan
+from proband.planners import Plan, evaluate, plan
+from proband.planners.choice import by_size
 from proband.planners.evaluation import expected_rewards
-from proband.policies import FixedSet, ProjectionDecider, branches, follow
+from proband.planners.options import Options
+from proband.policies import FixedSet, ProjectionDecider, Way, branches, follow, ways
+from proband.policies.treating import MOST_CELLS
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Kind, Policy, Records
 
+LARGEST_SEARCH = 20_000
+"""On supports with more rows a search for the best plan might never end."""
+
+
+@dataclass(frozen=True)
+class Treated:
+    """What came of some subjects.
+
+    Attributes
+    ----------
+    figures : FloatArray of shape (4,)
+        Pseudo-regret, realised regret, cost and tests, summed over them.
+    records : Records
+        What was seen of them.
+    hidden : FloatArray of shape (len(records), unavailable tests)
+        What the unavailable tests would have shown.
+    """
+
+    figures: FloatArray
+    records: Records
+    hidden: FloatArray
+
 
 class Treatment(ABC):
-    """The subjects of a stream (T, ...), as :func:`proband.simulation.simulate` takes them, and what comes of them."""
+    """The subjects of a stream (T, ...), as :func:`proband.simulation.simulate` takes them, and what comes of them.
+
+    Parameters
+    ----------
+    problem : Problem
+    distribution : Distribution
+        The true law.
+    stream : array
+    rng : numpy.random.Generator
+        Tosses coins.
+    best : Policy, optional
+        What regret is measured against; by default the best plan.
+    """
 
     most: int = 2**62
     """So many subjects are treated at a time, at most."""
 
-    def __init__(self, problem: Problem, distribution: Any, stream: Any, rng: np.random.Generator) -> None:
+    def __init__(
+        self, problem: Problem, distribution: Any, stream: Any, rng: np.random.Generator, best: Policy | None = None
+    ) -> None:
         self.problem, self.distribution, self.rng = problem, distribution, rng
         self.stream: Any = np.asarray(stream, dtype=np.float64)
+        self.best = self.reference() if best is None else best
+        self.unavailable = np.flatnonzero([not test.available for test in problem.tests])
 
     @staticmethod
     def draw(distribution: Any, rng: np.random.Generator, n: int) -> IntArray | FloatArray:
         """Draw a stream of n subjects: their measurements."""
         return np.asarray(distribution.sample(rng, n))
 
-    @abstractmethod
-    def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
-        """Let some subjects meet a policy.
+    def reference(self) -> Policy:
+        """Return the best plan."""
+        return plan(self.problem, self.distribution)
 
-        Returns pseudo-regret, realised regret, cost and tests, (4,), summed over them, and what was seen of them.
-        """
+    @abstractmethod
+    def treat(self, policy: Policy, start: int, stop: int) -> Treated:
+        """Let some subjects meet a policy."""
 
     def whole(self, start: int, stop: int) -> Records:
         """Return some subjects with all their outcomes, as nobody but a simulation knows them."""
@@ -52,16 +95,18 @@ class Treatment(ABC):
 class _Table:
     """What a policy does to each support row: one entry for each way the coin may fall."""
 
-    chances: list[FloatArray]
-    states: list[FloatArray]
+    ways: list[Way]
     rewards: list[FloatArray]
-    costs: list[FloatArray]
-    tests: list[FloatArray]
+    states: list[FloatArray] | None
 
-    @property
+    @cached_property
     def value(self) -> FloatArray:
         """Expected total reward of each row."""
-        return np.asarray(sum(q * r for q, r in zip(self.chances, self.rewards, strict=True)))
+        return np.asarray(sum(way.chances * r for way, r in zip(self.ways, self.rewards, strict=True)))
+
+    def column(self, name: str) -> list[FloatArray]:
+        """Return one of the figures for each way."""
+        return [np.asarray(getattr(way, name), dtype=np.float64) for way in self.ways]
 
 
 class ListedTreatment(Treatment):
@@ -70,36 +115,58 @@ class ListedTreatment(Treatment):
     What a policy does to a subject depends on its outcome vector (and its coin) only. So it is a table over the
     support, one row for each outcome vector, and the counts of these vectors in the stream: a million subjects cost as
     much as the plans that they need. Pseudo-regret is exact.
+
+    Where the support is large, the table holds values but no final states: these are worked out for rows that occur.
     """
 
     distribution: Discrete
 
-    def __init__(self, problem: Problem, distribution: Discrete, stream: Any, rng: np.random.Generator) -> None:
-        super().__init__(problem, distribution, stream, rng)
+    def __init__(
+        self,
+        problem: Problem,
+        distribution: Discrete,
+        stream: Any,
+        rng: np.random.Generator,
+        best: Policy | None = None,
+    ) -> None:
+        self._large = len(distribution) * problem.d > MOST_CELLS
+        super().__init__(problem, distribution, stream, rng, best)
         self.stream = np.asarray(stream, dtype=np.int64)
-        self._best = self._table(plan(problem, distribution))
-        self._last: tuple[Policy | None, _Table] = (None, self._best)
+        table = self._table(self.best)
+        self._best = table.value
+        self._last: tuple[Policy | None, _Table] = (self.best, table)
 
     @staticmethod
     def draw(distribution: Discrete, rng: np.random.Generator, n: int) -> IntArray:
         """Draw a stream of n subjects: rows of the support."""
         return distribution.draw(rng, n)
 
-    def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
+    def reference(self) -> Policy:
+        """Return the best plan; one that is improved step by step where the exact search could go on for ever."""
+        searched = (
+            len(self.distribution) > LARGEST_SEARCH
+            and by_size(self.problem, self.distribution, Options())[0] == "sparse"
+        )
+        return plan(self.problem, self.distribution, method="rollout" if searched else None)
+
+    def treat(self, policy: Policy, start: int, stop: int) -> Treated:
         """Let some subjects meet a policy."""
         if policy is not self._last[0]:
             self._last = (policy, self._table(policy))
-        table, best = self._last[1], self._best
-        counts = np.bincount(self.stream[start:stop], minlength=len(self.distribution))
-        thrown = self._toss(counts, table.chances)
-        pseudo = (stop - start) * float(self.distribution.probabilities @ (best.value - table.value))
+        table, subjects = self._last[1], self.stream[start:stop]
+        # zeros change no sum and draw no number: where most rows do not occur they are left out
+        rows = np.unique(subjects) if self._large else np.arange(len(self.distribution))
+        counts = np.bincount(subjects, minlength=len(self.distribution))[rows]
+        thrown = self._toss(counts, [chances[rows] for chances in table.column("chances")])
+        pseudo = (stop - start) * float(self.distribution.probabilities @ (self._best - table.value))
         earned, cost, tests = (
-            sum(float(n @ each) for n, each in zip(thrown, figures, strict=True))
-            for figures in (table.rewards, table.costs, table.tests)
+            sum(float(n @ each[rows]) for n, each in zip(thrown, figures, strict=True))
+            for figures in (table.rewards, table.column("costs"), table.column("tests"))
         )
-        seen = [(states[n > 0], n[n > 0]) for states, n in zip(table.states, thrown, strict=True)]
-        records = Records(np.vstack([states for states, _ in seen]), np.concatenate([n for _, n in seen]))
-        return np.array([pseudo, float(counts @ best.value) - earned, cost, tests]), records
+        met = [rows[n > 0] for n in thrown]
+        records = Records(np.vstack(self._states(policy, table, met)), np.concatenate([n[n > 0] for n in thrown]))
+        figures = np.array([pseudo, float(counts @ self._best[rows]) - earned, cost, tests])
+        return Treated(figures, records, self.distribution.support[np.ix_(np.concatenate(met), self.unavailable)])
 
     def whole(self, start: int, stop: int) -> Records:
         """Return some subjects with all their outcomes."""
@@ -117,14 +184,28 @@ class ListedTreatment(Treatment):
         return [rest, *thrown]
 
     def _table(self, policy: Policy) -> _Table:
-        table, support = _Table([], [], [], [], []), self.distribution.support
-        for chance, episodes in branches(self.problem, policy, support):
-            table.chances.append(chance)
-            table.states.append(episodes.states)
-            table.rewards.append(self.problem.realised(support, episodes.actions) - episodes.costs)
-            table.costs.append(episodes.costs)
-            table.tests.append(episodes.tests.astype(np.float64))
-        return table
+        support = self.distribution.support
+        if self._large:
+            found, states = ways(self.problem, policy, support), None
+        else:
+            ends = branches(self.problem, policy, support)
+            found = [Way(chance, each.actions, each.costs, each.tests) for chance, each in ends]
+            states = [each.states for _, each in ends]
+        rewards = [self.problem.realised(support, way.actions) - way.costs for way in found]
+        return _Table(found, rewards, states)
+
+    def _states(self, policy: Policy, table: _Table, met: list[IntArray]) -> list[FloatArray]:
+        """Return the final states of the rows that met a policy in each way."""
+        if table.states is not None:
+            return [states[rows] for states, rows in zip(table.states, met, strict=True)]
+        found = [np.empty((len(rows), self.problem.d)) for rows in met]
+        every, step = np.unique(np.concatenate(met)), max(1, MOST_CELLS // self.problem.d)
+        for piece in (every[start : start + step] for start in range(0, len(every), step)):
+            ends = branches(self.problem, policy, self.distribution.support[piece])
+            for into, rows, (_, each) in zip(found, met, ends, strict=True):
+                here = slice(*np.searchsorted(rows, (piece[0], piece[-1] + 1)))
+                into[here] = each.states[np.searchsorted(piece, rows[here])]
+        return found
 
 
 class MeasuredTreatment(Treatment):
@@ -138,19 +219,27 @@ class MeasuredTreatment(Treatment):
     distribution: Gaussian
     most = 2**16  # it bounds memory
 
-    def __init__(self, problem: Problem, distribution: Gaussian, stream: Any, rng: np.random.Generator) -> None:
-        super().__init__(problem, distribution, stream, rng)
-        self._best, self._decider = plan(problem, distribution), ProjectionDecider(problem, distribution)
+    def __init__(
+        self,
+        problem: Problem,
+        distribution: Gaussian,
+        stream: Any,
+        rng: np.random.Generator,
+        best: Policy | None = None,
+    ) -> None:
+        super().__init__(problem, distribution, stream, rng, best)
+        self._decider = ProjectionDecider(problem, distribution)
 
-    def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
+    def treat(self, policy: Policy, start: int, stop: int) -> Treated:
         """Let some subjects meet a policy."""
         rows = self.stream[start:stop]
         treated = follow(self.problem, policy, rows, coins=self.rng.random(len(rows)))
-        both = follow(self.problem, self._best, rows), treated
+        both = follow(self.problem, self.best, rows), treated
         expected = [expected_rewards(self._decider, each.states, each.actions) - each.costs for each in both]
         realised = [self.problem.realised(rows, each.actions) - each.costs for each in both]
         lost = [float((best - own).sum()) for best, own in (expected, realised)]
-        return np.array([*lost, float(treated.costs.sum()), float(treated.tests.sum())]), Records(treated.states)
+        figures = np.array([*lost, float(treated.costs.sum()), float(treated.tests.sum())])
+        return Treated(figures, Records(treated.states), rows[:, self.unavailable])
 
 
 class SetTreatment(Treatment):
@@ -162,12 +251,21 @@ class SetTreatment(Treatment):
 
     distribution: Gaussian
 
-    def __init__(self, problem: Problem, distribution: Gaussian, stream: Any, rng: np.random.Generator) -> None:
-        super().__init__(problem, distribution, stream, rng)
-        self._best = plan(problem, distribution).value
+    def __init__(
+        self,
+        problem: Problem,
+        distribution: Gaussian,
+        stream: Any,
+        rng: np.random.Generator,
+        best: Policy | None = None,
+    ) -> None:
+        super().__init__(problem, distribution, stream, rng, best)
+        self._best = (
+            self.best.value if isinstance(self.best, Plan) else evaluate(problem, distribution, self.best).value
+        )
         self._figures: dict[tuple[int, ...], FloatArray] = {}
 
-    def treat(self, policy: Policy, start: int, stop: int) -> tuple[FloatArray, Records]:
+    def treat(self, policy: Policy, start: int, stop: int) -> Treated:
         """Let some rounds measure a set."""
         rows = self.stream[start:stop]
         if isinstance(policy, FixedSet):
@@ -180,7 +278,7 @@ class SetTreatment(Treatment):
             self._figures[chosen] = np.array([lost, lost, found.cost, found.tests])
         seen = np.full(rows.shape, np.nan)
         seen[:, chosen] = rows[:, chosen]
-        return len(rows) * self._figures[chosen], Records(seen)
+        return Treated(len(rows) * self._figures[chosen], Records(seen), rows[:, self.unavailable])
 
 
 TREATMENTS: dict[Kind, type[Treatment]] = {

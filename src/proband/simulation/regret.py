@@ -7,16 +7,18 @@ them depends on the kind of problem (:mod:`proband.simulation.kinds`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from proband.agents import FOREVER, Agent
 from proband.distributions import Distribution
+from proband.errors import AgentError
 from proband.problem import Problem
 from proband.simulation.full_information import FullInformation
 from proband.simulation.kinds import TREATMENTS
-from proband.vocabulary import FloatArray, IntArray, Records
+from proband.simulation.revealing import AtOnce, Late, Pupil
+from proband.vocabulary import FloatArray, IntArray, Policy
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ def simulate(
     *,
     rng: np.random.Generator,
     at: IntArray | None = None,
+    best: Policy | None = None,
+    reveal: int | None = None,
     tell: Callable[[int], None] = lambda t: None,
 ) -> Trajectory:
     """Let an agent treat a stream of subjects.
@@ -96,26 +100,33 @@ def simulate(
         Tosses the coins of policies that have them.
     at : IntArray, optional
         Where to record; :func:`checkpoints` by default.
+    best : Policy, optional
+        What regret is measured against, such as :attr:`proband.instances.Instance.best`; by default the best plan, or
+        where the law is too large to be planned exactly, the one of ``method="rollout"``.
+    reveal : int, optional
+        So many subjects later the agent is told what unavailable tests would have shown, as in a study
+        (:mod:`proband.simulation.revealing`); never by default. Copies of the agent learn then.
     tell : callable, optional
         Is told, whenever the agent has learned, how many subjects were treated so far: for a progress bar.
     """
-    horizon = len(stream)
+    horizon, whole = len(stream), isinstance(agent, FullInformation)
     at = checkpoints(horizon) if at is None else at
-    treatment = TREATMENTS[problem.kind](problem, distribution, stream, rng)
+    treatment = TREATMENTS[problem.kind](problem, distribution, stream, rng, best)
+    pupil = _pupil(problem, agent, reveal)
     sums, recorded = np.zeros(4), []
     t, blocks = 0, 0
     while t < horizon:
-        policy, end = agent.policy(), min(horizon, t + agent.commitment)
-        forever, seen = agent.commitment >= FOREVER, []
-        for stop in _stops(t, end, at, treatment.most):
-            figures, records = treatment.treat(policy, t, stop)
-            sums += figures
-            seen.append(treatment.whole(t, stop) if isinstance(agent, FullInformation) else records)
+        policy, end = pupil.agent.policy(), min(horizon, pupil.end(t))
+        forever, seen = pupil.agent.commitment >= FOREVER, []
+        for stop in _stops(t, end, [*at.tolist(), *pupil.pauses(end)], treatment.most):
+            treated = treatment.treat(policy, t, stop)
+            sums += treated.figures
+            seen.append(replace(treated, records=treatment.whole(t, stop)) if whole else treated)
             t = stop
             if t in at:
                 recorded.append(sums.copy())
             if t == end or forever:  # once a block is quicker, but one without an end is not kept for the agent
-                agent.learn(Records.joined(seen))
+                pupil.learn(t, policy, seen)
                 seen = []
         blocks += 1
         tell(t)
@@ -123,6 +134,15 @@ def simulate(
     return Trajectory(at[at <= horizon], pseudo, realised, cost, tests, blocks)
 
 
-def _stops(start: int, end: int, at: IntArray, most: int) -> list[int]:
-    """Return where to pause between two numbers of subjects: at checkpoints, and after each piece."""
-    return sorted({*at[(at > start) & (at < end)].tolist(), *range(start + most, end, most), end})
+def _pupil(problem: Problem, agent: Agent, reveal: int | None) -> Pupil:
+    """Return the agent with the way in which it is told of subjects."""
+    if reveal is None or problem.all_available or isinstance(agent, FullInformation):
+        return AtOnce(agent)
+    if reveal < 0:
+        raise AgentError(f"reveal is {reveal}; it must be 0 subjects or more; correct it, or leave it out")
+    return Late(problem, agent, reveal)
+
+
+def _stops(start: int, end: int, at: list[int], most: int) -> list[int]:
+    """Return where to pause between two numbers of subjects: where it is asked for, and after each piece."""
+    return sorted({*(t for t in at if start < t < end), *range(start + most, end, most), end})
