@@ -83,6 +83,22 @@ def test_rollouts_match_a_search_that_had_time() -> None:
     assert warm.penalised >= made.penalised - 1e-9
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_values_of_large_trees_are_counted_right(apart: bool) -> None:
+    """Sums of large children are differences: what is left of them must lead nowhere wrong, and values be exact."""
+    rng = np.random.default_rng(1)
+    n, codes = 1500, rng.integers(0, 4, size=(1500, 12))
+    weight = rng.gamma(0.3, size=n) / n + 1e-12
+    label = (codes[:, :3].sum(axis=1) + rng.integers(0, 3, size=n)) % 5
+    reward = rng.normal(size=(5, 5)) + 10 if apart else np.eye(5)
+    stakes, cost = weight[:, None] * reward[label], rng.uniform(0.001, 0.01, size=12)
+    options = {"group": np.arange(12) // 3, "group_cost": cost / 2}
+    made = grow_tree(codes, weight, stakes, None, cost, **options)
+    assert policy_value(made, codes, weight, stakes, cost, **options) == pytest.approx(made.value, abs=1e-9)
+    assert made.value > stakes.sum(axis=0).max() + 0.1 * (stakes.max(axis=1).sum() - stakes.sum(axis=0).max())
+    assert (made.children[made.node_test >= 0] >= 0).sum(axis=1).min() >= 2  # no test that tells nothing
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_usage_and_value_are_those_of_its_rows(seed: int) -> None:
     rng, arrays, options = sum_case(seed)

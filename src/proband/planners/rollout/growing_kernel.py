@@ -15,10 +15,13 @@ from proband.compiling import ZERO, inner
 from proband.planners.rollout.arrays import Grove, Rows, Work
 from proband.planners.rollout.margins_kernel import add_up, clear, price_of, subtract, survey
 
+ON, OFF = np.int64(1), np.int64(-1)
+"""Marks of tests that were run; plain numbers would have types of their own."""
+
 
 @inner
-def mark(rows: Rows, grove: Grove, work: Work, place: Any, root: Any, by: int) -> None:
-    """Mark the tests between a node and a root as run (by = 1), or take the marks off (-1)."""
+def mark(rows: Rows, grove: Grove, work: Work, place: Any, root: Any, by: Any) -> None:
+    """Mark the tests between a node and a root as run (ON), or take the marks off (OFF)."""
     while place != root and grove.parent[place] >= 0:
         place = grove.parent[place]
         test = grove.test[place]
@@ -55,8 +58,17 @@ def settled(rows: Rows, grove: Grove, place: Any) -> Any:
 
 
 @inner
-def split(rows: Rows, grove: Grove, work: Work, place: Any, test: Any, price: float) -> Any:
-    """Sort the rows of a node by the outcome of a test, and enter a child for each that occurs, if several do."""
+def next_sibling(grove: Grove, place: Any) -> Any:
+    """Place of the child after this one."""
+    return place + 2 * (grove.hi[place] - grove.lo[place]) - 1
+
+
+@inner
+def _sort(rows: Rows, grove: Grove, work: Work, place: Any, test: Any) -> Any:
+    """Sort the rows of a node by the outcome of a test, if several occur; returns how many do.
+
+    Rows keep their order within an outcome, so that sums are the same every time; `begin` tells where each one ends.
+    """
     lo, hi, offset = grove.lo[place], grove.hi[place], rows.offset[test]
     outcomes = rows.offset[test + 1] - offset
     for b in range(outcomes + 1):
@@ -67,30 +79,33 @@ def split(rows: Rows, grove: Grove, work: Work, place: Any, test: Any, price: fl
     for b in range(1, outcomes + 1):
         pieces += 1 if work.begin[b] > 0 else 0
         work.begin[b] += work.begin[b - 1]
+    if pieces > 1:
+        for q in range(lo, hi):
+            b = rows.cells[grove.order[q], test] - offset
+            work.row[work.begin[b]] = grove.order[q]
+            work.begin[b] += 1
+        for q in range(lo, hi):
+            grove.order[q] = work.row[q - lo]
+    return pieces
+
+
+@inner
+def split(rows: Rows, grove: Grove, work: Work, place: Any, test: Any, price: float) -> Any:
+    """Run a test at a node, and enter a child for each outcome that occurs, if several do; returns how many do."""
+    pieces = _sort(rows, grove, work, place, test)
     if pieces < 2:
         return pieces
-    for q in range(lo, hi):
-        b = rows.cells[grove.order[q], test] - offset
-        work.row[work.begin[b]] = grove.order[q]
-        work.begin[b] += 1  # in the end, where the rows of the next outcome begin
-    for q in range(lo, hi):
-        grove.order[q] = work.row[q - lo]
-    child, end = place + 1, lo
-    for b in range(outcomes):
+    child, lo = place + 1, grove.lo[place]
+    end = lo
+    for b in range(rows.offset[test + 1] - rows.offset[test]):
         start, end = end, lo + work.begin[b]
         if end > start:
             grove.lo[child], grove.hi[child], grove.parent[child], grove.outcome[child] = start, end, place, b
             grove.depth[child], grove.spent[child] = grove.depth[place] + 1, grove.spent[place] + price
             enter(rows, grove, child)
-            child += 2 * (end - start) - 1
+            child = next_sibling(grove, child)
     grove.test[place], grove.price[place], grove.pieces[place] = test, price, pieces
     return pieces
-
-
-@inner
-def next_sibling(grove: Grove, place: Any) -> Any:
-    """Place of the child after this one."""
-    return place + 2 * (grove.hi[place] - grove.lo[place]) - 1
 
 
 @inner
@@ -141,12 +156,34 @@ def prune(rows: Rows, grove: Grove, place: Any) -> None:
 
 
 @inner
+def _ready(rows: Rows, grove: Grove, work: Work, place: Any, root: Any) -> Any:
+    """Return the sums of a node: its own, taken off those of its parent if a sibling inherits them, or inherited."""
+    sums = work.slab[work.level[place]]
+    if place != root and work.level[place] != work.level[grove.parent[place]]:
+        clear(sums)
+        add_up(rows, grove, place, 1.0, sums)
+        if work.feeds[place] == 1:
+            subtract(work.slab[work.level[place] - 1], sums)
+    return sums
+
+
+@inner
+def _run_one(rows: Rows, grove: Grove, work: Work, place: Any, root: Any) -> None:
+    """Run the best single test at a node, and decide."""
+    mark(rows, grove, work, place, root, ON)
+    price = price_of(rows, work, work.single[place])
+    mark(rows, grove, work, place, root, OFF)
+    if split(rows, grove, work, place, work.single[place], price) > 1:
+        prune(rows, grove, place)
+
+
+@inner
 def grow(rows: Rows, grove: Grove, work: Work, root: Any, first: Any) -> None:
     """Grow the subtree of a node, with a given first test (its sums are in slab 0 then) or with the most telling one.
 
-    The tests that were run before are marked, and are marked again in the end.
+    The tests that were run before the node are marked by the caller.
     """
-    work.stack[0], work.level[root], work.feeds[root] = root, 0, 0
+    work.stack[0], work.level[root] = root, 0
     height, count = np.int64(1), ZERO
     if first < 0:
         clear(work.slab[0])
@@ -154,35 +191,19 @@ def grow(rows: Rows, grove: Grove, work: Work, root: Any, first: Any) -> None:
     while height > 0:
         height -= 1
         place = work.stack[height]
-        sums = work.slab[work.level[place]]
-        if place != root and work.level[place] != work.level[grove.parent[place]]:
-            clear(sums)
-            add_up(rows, grove, place, 1.0, sums)
-            if work.feeds[place] == 1:
-                subtract(work.slab[work.level[place] - 1], sums)
-        mark(rows, grove, work, place, root, 1)
+        sums = _ready(rows, grove, work, place, root)
+        mark(rows, grove, work, place, root, ON)
         test, work.single[place] = first, -1
         if place != root or first < 0:
             test = survey(rows, grove, work, place, sums)
-        if test >= 0:
-            grove.telling[place] = test
-            if split(rows, grove, work, place, test, price_of(rows, work, test)) > 1:
-                height = _push_children(rows, grove, work, place, height)
+        grove.telling[place] = test
+        if test >= 0 and split(rows, grove, work, place, test, price_of(rows, work, test)) > 1:
+            height = _push_children(rows, grove, work, place, height)
         work.visited[count] = place
         count += 1
-        mark(rows, grove, work, place, root, -1)
+        mark(rows, grove, work, place, root, OFF)
     for k in range(count - 1, -1, -1):
         place = work.visited[k]
         prune(rows, grove, place)
         if work.single[place] >= 0 and work.single_value[place] > grove.value[place] + rows.tolerance:
             _run_one(rows, grove, work, place, root)
-
-
-@inner
-def _run_one(rows: Rows, grove: Grove, work: Work, place: Any, root: Any) -> None:
-    """Run the best single test at a node, and decide."""
-    mark(rows, grove, work, place, root, 1)
-    price = price_of(rows, work, work.single[place])
-    mark(rows, grove, work, place, root, -1)
-    if split(rows, grove, work, place, work.single[place], price) > 1:
-        prune(rows, grove, place)

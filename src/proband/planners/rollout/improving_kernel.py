@@ -8,7 +8,7 @@ import numpy as np
 
 from proband.compiling import ZERO, inner, kernel
 from proband.planners.rollout.arrays import Grove, Rows, Work
-from proband.planners.rollout.growing_kernel import enter, grow, mark, next_sibling, prune, settled
+from proband.planners.rollout.growing_kernel import OFF, ON, enter, grow, mark, next_sibling, prune, settled
 from proband.planners.rollout.margins_kernel import add_up, clear, survey
 
 
@@ -61,7 +61,7 @@ def _candidates(rows: Rows, work: Work) -> Any:
 @inner
 def _try_tests(rows: Rows, grove: Grove, other: Grove, work: Work, place: Any) -> None:
     """Try the most telling tests of a node as its first one, and keep the best of the trees."""
-    mark(rows, grove, work, place, np.int64(-1), 1)
+    mark(rows, grove, work, place, np.int64(-1), ON)
     base, known = work.base[0], grove.telling[place]
     clear(base)
     add_up(rows, grove, place, 1.0, base)
@@ -77,7 +77,7 @@ def _try_tests(rows: Rows, grove: Grove, other: Grove, work: Work, place: Any) -
         grow(rows, other, work, place, test)
         if other.value[place] > grove.value[place] + rows.tolerance:
             _copy(grove, other, place)
-    mark(rows, grove, work, place, np.int64(-1), -1)
+    mark(rows, grove, work, place, np.int64(-1), OFF)
 
 
 @inner
