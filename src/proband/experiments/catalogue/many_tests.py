@@ -3,7 +3,8 @@
 A law is fixed by its name and ``law_seed``; replications are streams of subjects from it. A test costs 0.02, the label
 0.25, and who names it earns 1 (:mod:`proband.instances.many`). ``--set table=FILE.csv`` takes a table of one's own,
 with its label in the last column or in the one that ``--set label=NAME`` names; a file that has changed needs
-``--fresh``. With ``--set truth=200`` the label cannot be bought, and is told 200 subjects later.
+``--fresh``. With ``--set truth=200`` the label cannot be bought, and is told 200 subjects later; agents then
+learn anew whenever truths come in, as in a study, which takes many times as long.
 
 **Best plan.** With so many tests nobody can compute it. Regret is measured against the best of some plans that are
 grown on the law itself, which no agent knows; whoever beats it has a negative regret. Every node of these plans has to
@@ -196,7 +197,7 @@ MANY = Experiment(
         "law_seed": Parameter(0, "seed of the law; streams have that of the run", whole),
         "size": Parameter(ROWS, "how many rows are drawn to be the law", whole),
     },
-    sweeps={"table": MANY_TESTS, "truth": (BOUGHT, "200")},
+    sweeps={"table": MANY_TESTS},
     baselines=("full-information",),
     shared=frozenset({HORIZON}),
     families={family: tuple(members) for family, members in FAMILIES.items()},
