@@ -108,3 +108,16 @@ def test_every_subcommand_is_documented(name: str) -> None:
 def test_every_experiment_is_documented() -> None:
     for name in EXPERIMENTS:
         assert f"| `{name}` |" in DOCUMENT
+
+
+def test_a_table_of_ones_own_is_run_and_compared_in_hindsight(run) -> None:
+    lines = ["kind,a,b", *(f"{'yes' if n % 3 else 'no'},{n % 3},{n % 7}" for n in range(60))]
+    Path("mine.csv").write_text("\n".join(lines) + "\n")
+    options = ["--set", "table=mine.csv", "--set", "label=kind", "--set", "truth=bought", "--set", "size=500"]
+    agents = "raw-50,decide-at-once,full-information"
+    result = run(
+        "experiment", "run", "many-tests", *options, "--horizon", "100", "--replications", "1", "--agents", agents
+    )
+    assert result.status == 0
+    assert "raw-50 (best of raw)" in result.out
+    assert "of full-information" in result.out

@@ -105,6 +105,13 @@ def test_the_demo_writes_where_it_is_told(run) -> None:
     assert {path.name for path in Path("there").iterdir()} == {"demo.png", "report.md"}
 
 
+def test_the_demo_with_many_tests_writes_where_it_is_told(run) -> None:
+    result = run("demo", "--many", "--boards", "200", "--out", "there")
+    assert result.status == 0
+    assert "decide at once" in result.out
+    assert {path.name for path in Path("there").iterdir()} == {"many.md"}
+
+
 class TestMain:
     def test_help_shows_examples_for_every_command(self) -> None:
         commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -41,6 +41,15 @@ def test_it_is_the_same_for_the_same_name_and_seed(name: str) -> None:
     assert not np.array_equal(one.support, other.support)
 
 
+@pytest.mark.parametrize("name", ["wine", "latent-20"])
+def test_the_label_may_be_told_late_instead_of_being_bought(name: str) -> None:
+    bought, late = (many_tests(name, size=SIZE, reveal=reveal) for reveal in (None, 50))
+    assert (bought.reveal, late.reveal) == (None, 50)
+    assert bought.problem.all_available
+    assert [test.name for test in late.problem.tests if not test.available] == ["label"]
+    np.testing.assert_array_equal(bought.distribution.support, late.distribution.support)
+
+
 def test_a_law_without_misreading_is_the_table(rng: np.random.Generator) -> None:
     rows, labels = rng.integers(3, size=(40, 6)), rng.integers(2, size=40)
     law = table_law(rows, labels, misread=0.0, size=SIZE)

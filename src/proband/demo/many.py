@@ -97,7 +97,7 @@ def learn_many(
     best = plan(problem, law, method="rollout")
     stream = draw_stream(problem, law, np.random.default_rng(seed), subjects)
     coins, at = np.random.default_rng([seed, 1]), stretches(subjects)
-    run = simulate(problem, law, agent, stream, rng=coins, at=at, tell=tell)
+    run = simulate(problem, law, agent, stream, rng=coins, at=at, best=best, tell=tell)
     policy = agent.policy()
     learned = policy.base if isinstance(policy, Completing) else policy
     figures = {

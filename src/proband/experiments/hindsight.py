@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proband.experiments.experiment import Point, Value
-from proband.experiments.phases import stuck
+from proband.experiments.phases import LEAST_LOSS, stuck
 from proband.experiments.summary import by_replication, trajectories
 from proband.experiments.tidy import TidyTable
 from proband.vocabulary import FloatArray
@@ -149,7 +149,7 @@ def _place(table: TidyTable, point: Point, agent: str, best: Mapping[str, str], 
         error=float(regret[:, -1].std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan,
         ratios={name: mean / to for name, to in compared.items() if to > 0},
         gaps=(before, late, last),
-        falls=float((gaps[:, 1] < gaps[:, 0]).mean()),
+        falls=float((gaps[:, 0] - gaps[:, 1] > LEAST_LOSS).mean()),
         stuck=float(stuck(t, regret).mean()),
     )
 

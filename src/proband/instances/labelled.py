@@ -6,8 +6,8 @@ hence exact regret, and too large to be learned by heart.
 
 A column of numbers is cut at its median into two outcomes; where half of the column or more is its largest number, into
 that number and all below. Any other column has its entries as outcomes; a missing entry is an outcome, too. Columns
-that never vary are left out. The label, the last column unless another is named, is a further and dearer test; who
-names it earns 1.
+that never vary are left out. The label, the last column unless another is named, is a further and dearer test; or it
+cannot be bought, and is told so many subjects later. Who names it earns 1.
 """
 
 from __future__ import annotations
@@ -85,8 +85,10 @@ def table_law(
     return Discrete.from_weights(np.column_stack([subjects, last[drawn]]), np.ones(size))
 
 
-def labelled_problem(tests: Sequence[Test], label: str, labels: Sequence[str], *, name: str = "") -> Problem:
-    """Return the problem of naming a label, which can be bought as the last test.
+def labelled_problem(
+    tests: Sequence[Test], label: str, labels: Sequence[str], *, name: str = "", bought: bool = True
+) -> Problem:
+    """Return the problem of naming a label: the last test, which can be bought or is not available.
 
     Examples
     --------
@@ -94,8 +96,8 @@ def labelled_problem(tests: Sequence[Test], label: str, labels: Sequence[str], *
     >>> [test.cost for test in problem.tests], problem.decisions
     ([0.02, 0.25], ('a', 'b'))
     """
-    bought = Test(label, LABEL_COST, outcomes=labels)
-    return Problem([*tests, bought], labels, Table([label], np.eye(len(labels))), name=name)
+    truth = Test(label, LABEL_COST, outcomes=labels, available=bought)
+    return Problem([*tests, truth], labels, Table([label], np.eye(len(labels))), name=name)
 
 
 @dataclass(frozen=True)
@@ -211,17 +213,31 @@ def labelled_instance(
     misread: float = MISREAD,
     seed: int = 0,
     size: int = ROWS,
+    reveal: int | None = None,
 ) -> Instance[Discrete]:
-    """Return a labelled table (CSV) as an instance; the parameters are those of :func:`table_law`.
+    """Return a labelled table (CSV) as an instance.
 
-    The label is the last column unless another is named; a test costs 0.02, the label 0.25.
+    Parameters
+    ----------
+    path : path
+        A row a subject, a column a test.
+    label : str, optional
+        The column of the label; by default the last one.
+    misread, seed, size
+        As for :func:`table_law`.
+    reveal : int, optional
+        So many subjects later the label is told, and it cannot be bought; by default it can, for 0.25.
     """
     tests, target = read_labelled(path, label=label)
     rows = np.column_stack([column.numbers for column in tests])
     problem = labelled_problem(
-        [Test(column.name, TEST_COST, outcomes=column.outcomes) for column in tests], target.name, target.outcomes
+        [Test(column.name, TEST_COST, outcomes=column.outcomes) for column in tests],
+        target.name,
+        target.outcomes,
+        bought=reveal is None,
     )
-    return Instance(str(path), problem, table_law(rows, target.numbers, misread=misread, seed=seed, size=size))
+    law = table_law(rows, target.numbers, misread=misread, seed=seed, size=size)
+    return Instance(str(path), problem, law, reveal=reveal)
 
 
 def _test(name: str, entries: Sequence[str]) -> Column:

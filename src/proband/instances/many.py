@@ -10,7 +10,8 @@ of the ends; the others are noise at a rate of their own. The label's law in a c
 label.
 
 Each law is that of 200,000 drawn rows, the same ones for the same name, seed and number: regret is exact for it. A test
-costs 0.02, the label 0.25, and who names the label earns 1.
+costs 0.02, the label 0.25, and who names the label earns 1. In another version the label cannot be bought, and is told
+so many subjects later.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from proband.distributions import Discrete
 from proband.errors import MissingExtraError, UnknownNameError
 from proband.instances.instance import Instance
 from proband.instances.labelled import MISREAD, ROWS, TEST_COST, Column, cut, labelled_problem, table_law
-from proband.problem import Problem
 from proband.vocabulary import IntArray, Test
 
 CLASSES = 10
@@ -40,7 +40,9 @@ MANY_TESTS = (*PUBLIC, "latent-20", "latent-40", "latent-100")
 """The laws with many tests by name; latent classes with any other number of tests are named alike."""
 
 
-def many_tests(name: str, *, seed: int = 0, size: int = ROWS, misread: float = MISREAD) -> Instance[Discrete]:
+def many_tests(
+    name: str, *, seed: int = 0, size: int = ROWS, misread: float = MISREAD, reveal: int | None = None
+) -> Instance[Discrete]:
     """Return an instance with many tests.
 
     Parameters
@@ -53,6 +55,8 @@ def many_tests(name: str, *, seed: int = 0, size: int = ROWS, misread: float = M
         How many rows are drawn.
     misread : float, default 0.03
         How probable it is that a test of a table is misread; latent classes have noise of their own.
+    reveal : int, optional
+        So many subjects later the label is told, and it cannot be bought; by default it can, for 0.25.
 
     Examples
     --------
@@ -65,18 +69,17 @@ def many_tests(name: str, *, seed: int = 0, size: int = ROWS, misread: float = M
         tests = [Test(column.name, TEST_COST, outcomes=column.outcomes) for column in columns]
         rows = np.column_stack([column.numbers for column in columns])
         law = table_law(rows, labels, misread=misread, seed=seed, size=size)
-        return Instance(name, labelled_problem(tests, "label", names, name=name), law)
+        problem = labelled_problem(tests, "label", names, name=name, bought=reveal is None)
+        return Instance(name, problem, law, reveal=reveal)
     start, _, digits = name.partition("-")
     if start != "latent" or not digits.isdecimal() or not int(digits):
         raise UnknownNameError(
             f"law {name!r} does not exist; laws with many tests are {', '.join(MANY_TESTS)}; choose one of these"
         )
-    return Instance(name, latent_problem(int(digits), name=name), latent_law(int(digits), seed=seed, size=size))
-
-
-def latent_problem(d: int, *, name: str = "") -> Problem:
-    """Return the problem of d binary tests and a binary label."""
-    return labelled_problem([Test(f"test {i + 1}", TEST_COST) for i in range(d)], "label", ["no", "yes"], name=name)
+    d = int(digits)
+    tests = [Test(f"test {i + 1}", TEST_COST) for i in range(d)]
+    problem = labelled_problem(tests, "label", ["no", "yes"], name=name, bought=reveal is None)
+    return Instance(name, problem, latent_law(d, seed=seed, size=size), reveal=reveal)
 
 
 def latent_law(d: int, *, seed: int = 0, size: int = ROWS, classes: int = CLASSES) -> Discrete:

@@ -8,6 +8,7 @@ from proband.experiments.catalogue.gaussian import (
     GAUSSIAN_PROXY,
     GAUSSIAN_QUALITY_CONTROL,
 )
+from proband.experiments.catalogue.many_tests import MANY
 from proband.experiments.catalogue.missing_data import MISSING_DATA
 from proband.experiments.catalogue.paper_figures import FIGURE_DISCRETE, FIGURE_ENTROPY
 from proband.experiments.experiment import Experiment
@@ -17,7 +18,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     for experiment in (
         PAPER_DISCRETE, LOWER_BOUND_SINGLE, LOWER_BOUND_MANY, MISSING_DATA, HORIZONS, EASY,
         GAUSSIAN_ETC, GAUSSIAN_QUALITY_CONTROL, GAUSSIAN_LOWER_BOUND, GAUSSIAN_PROXY,
-        PAPER_ENTROPY, ENTROPY_WIDTHS, ENTROPY_LARGE, NEAR_TIES, FIGURE_DISCRETE, FIGURE_ENTROPY,
+        PAPER_ENTROPY, ENTROPY_WIDTHS, ENTROPY_LARGE, NEAR_TIES, FIGURE_DISCRETE, FIGURE_ENTROPY, MANY,
     )
 }  # fmt: skip
 """Name to experiment."""
