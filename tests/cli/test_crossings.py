@@ -27,7 +27,6 @@ EXAMPLES = {
     "bolts-measured": "measured outcomes, one score",
     "shafts": "measured outcomes, two scores",
     "network": "measured outcomes, the entropy of a set",
-    "boards": "listed outcomes, 30 tests, one known on arrival, some in groups",
 }
 
 TELL = "study tell s a OUTCOME --json"

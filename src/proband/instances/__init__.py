@@ -40,7 +40,6 @@ INSTANCES: dict[str, Callable[[], Instance[Solvable]]] = {
     "shafts": shafts,
     "paper-entropy": paper_entropy_example,
     "network": monitoring_network,
-    "boards": circuit_boards,
 }
 
 PACKAGED = ("bolts", "gout", "paper-discrete", "bolts-measured", "shafts")

@@ -142,6 +142,19 @@ Chooser = Callable[[Place], int | None]
 """Returns the test to run in a place, or None to decide."""
 
 
+@dataclass(frozen=True)
+class Course:
+    """What a tree does to each of K support rows, whatever else is known of it.
+
+    1 for each test that is asked, else 0 (K, d), what is paid for opening each group (K, groups), and what the
+    decision brings (K,).
+    """
+
+    asked: FloatArray
+    openings: FloatArray
+    reward: FloatArray
+
+
 class TreePlan(DiscretePlan):
     """A plan given by a tree; states off the tree are led back to it (see :class:`~proband.policies.Tree`).
 
@@ -165,6 +178,55 @@ class TreePlan(DiscretePlan):
     def run(self, rows: FloatArray) -> Episodes:
         """Take subjects with complete outcome vectors (n, d) from arrival to decision, in one walk down the tree."""
         return self.compact.run(rows)
+
+    @cached_property
+    def _course(self) -> Course:
+        support = self.distribution.support
+        ended = self.run(support)
+        asked = (~np.isnan(ended.states)).astype(np.float64)
+        return Course(asked, self._openings(), self.problem.realised(support, ended.actions))
+
+    def _openings(self) -> FloatArray:
+        """Return what each support row pays for opening each group, shape (K, groups)."""
+        prices, support = self.problem.prices, self.distribution.support
+        paid = np.zeros((len(support), int(prices.group.max(initial=-1)) + 1))
+        pending = [(self.compact.root, np.arange(len(support)), frozenset[int]())] if paid.shape[1] else []
+        while pending:
+            node, rows, opened = pending.pop()
+            if not node.children:
+                continue
+            group = int(prices.group[node.action])
+            if group >= 0 and group not in opened:
+                paid[rows, group] = prices.cost[node.action] - prices.group_cost[node.action]
+                opened |= {group}
+            outcomes = support[rows, node.action]
+            pending += [(child, rows[outcomes == b], opened) for b, child in enumerate(node.children)]
+        return paid
+
+    def _from(self, row: FloatArray, agrees: IntArray, first: int | None = None) -> float:
+        """Return what a state is worth from there on, if a test is run first that may not have been the tree's choice.
+
+        A tree asks what it asks: what is known already is not paid for again, and changes nothing else.
+        """
+        course, prices, p = self._course, self.problem.prices, self.distribution.probabilities[agrees]
+        known = ~np.isnan(row)
+        price = 0.0 if first is None else float(self.problem.costs(row)[0, first])
+        if first is not None:
+            known = known | (np.arange(len(row)) == first)
+        mean = p / p.sum()
+        further = np.where(known, 0.0, mean @ course.asked[agrees]) @ prices.group_cost
+        shut = np.ones(course.openings.shape[1], dtype=np.bool_)
+        shut[prices.group[known & (prices.group >= 0)]] = False
+        opening = (mean @ course.openings[agrees])[shut].sum()
+        return float(mean @ course.reward[agrees] - further - opening - price)
+
+    def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
+        """Return the values of checked states of positive probability whose context is known."""
+        return np.array([self._from(row, np.flatnonzero(self.distribution.agrees(row))) for row in rows])
+
+    def _test_values(self, row: FloatArray, agrees: IntArray) -> dict[int, float]:
+        """Return the value of running each remaining test: one that the tree asks later is only paid for earlier."""
+        return {int(i): self._from(row, agrees, int(i)) for i in self.problem.operable if np.isnan(row[i])}
 
 
 def grow(problem: Problem, decider: Decider, choose: Chooser) -> Node:

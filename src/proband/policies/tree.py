@@ -171,7 +171,8 @@ class Tree:
             node, here = stack.pop()
             if node.children:
                 outcomes = rows[here, node.action]
-                stack.extend((child, here[outcomes == b]) for b, child in enumerate(node.children))
+                below = ((child, here[outcomes == b]) for b, child in enumerate(node.children))
+                stack.extend((child, there) for child, there in below if len(there))
                 here = here[np.isnan(outcomes)]
             if len(here):
                 yield node, here

@@ -1,0 +1,64 @@
+"""A live study with 30 tests and the default agent, from the command line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from proband import Problem, Test
+from proband.rewards import Table
+from proband.studies import Study
+from proband.tables import write_table
+from proband.vocabulary import FloatArray
+
+
+def line(*, late: bool = False) -> Problem:
+    """Thirty tests, some prepared together, one known on arrival; the truth is bought or revealed late."""
+    tests = [Test("shift", outcomes=("day", "night"), on_arrival=True)]
+    tests += [Test(f"probe {i}", 0.02) for i in range(20)]
+    tests += [Test(f"bath {i}", 0.05, group="bath", group_cost=0.02) for i in range(8)]
+    tests.append(Test("burn-in", 0.0 if late else 0.25, available=not late))
+    return Problem(tests, ["pass", "fail"], Table(["burn-in"], [[1, 0], [0, 1]]))
+
+
+def subjects(problem: Problem, n: int, seed: int) -> FloatArray:
+    rng = np.random.default_rng(seed)
+    bad = rng.random(n) < 0.4
+    rows = (rng.random((n, problem.d)) < np.where(bad, 0.75, 0.2)[:, None]).astype(float)
+    rows[:, -1] = bad
+    return rows
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["bought", "late"])
+def test_a_study_with_thirty_tests(run, late: bool) -> None:
+    problem = line(late=late)
+    problem.save("line.toml")
+    write_table("past.csv", problem.tests, subjects(problem, 60, seed=1))
+    assert run("study", "create", "line.toml", "--name", "s", "--json").status == 0
+    assert run("study", "import", "s", "past.csv", "--json").status == 0
+    subject = problem.describe(subjects(problem, 1, seed=2)[0])
+    run("study", "arrive", "s", "--subject", "a", "--known", f"shift={subject['shift']}", "--json")
+    asked = []
+    while (advice := run("study", "ask", "s", "a", "--json").json)["kind"] == "test":
+        asked.append(advice["action"])
+        assert run("study", "tell", "s", "a", f"{advice['action']}={subject[advice['action']]}", "--json").status == 0
+    assert 0 < len(asked) < problem.d
+    assert run("study", "decide", "s", "a", "--json").status == 0
+    if late:
+        assert run("study", "reveal", "s", "a", f"burn-in={subject['burn-in']}", "--json").status == 0
+    assert run("study", "verify", "s", "--replay", "--json").status == 0
+    assert "worth" in run("study", "show", "s", "--json").json["statement"]
+
+
+def test_subjects_across_the_ends_of_blocks(tmp_path) -> None:
+    """Whole subjects by advice, beyond the first 50: plans are made in the background, advice never waits for them."""
+    problem = line()
+    with Study.create(problem, name="s", store=f"sqlite:///{tmp_path / 's.db'}") as study:
+        for row in subjects(problem, 80, seed=3):
+            outcomes = problem.describe(row)
+            subject = study.arrive(known={"shift": outcomes["shift"]})
+            while (advice := study.ask(subject)).kind == "test":
+                study.tell(subject, {advice.action: outcomes[advice.action]})
+            study.decide(subject)
+        assert study.summary().finished == 80
+        assert study.verify(replay=True) is not None
