@@ -227,7 +227,9 @@ def test_mistakes(bolt_plan: GaussianPlan) -> None:
         bolt_plan.tree()
     with pytest.raises(PlanError, match="planners for measured outcomes and scores are gaussian; choose one"):
         plan(problem, law, method="dense")
-    with pytest.raises(PlanError, match="for listed outcomes are dense, gpu, sparse, myopic, lookahead, gain;"):
+    with pytest.raises(
+        PlanError, match="for listed outcomes are dense, gpu, sparse, rollout, myopic, lookahead, gain;"
+    ):
         plan(bolts().problem, bolts().distribution, method="gaussian")
     with pytest.raises(PlanError, match="planned on the cpu"):
         plan(problem, law, device="gpu")

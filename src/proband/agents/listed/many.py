@@ -33,7 +33,6 @@ from proband.agents.listed.audits import AuditedSubjects
 from proband.agents.stops import Stops
 from proband.errors import AgentError
 from proband.estimators import Structured
-from proband.planners.rollout import grow_many
 from proband.policies import SUREST, ByTests, Completing, Extra, follow
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Policy, Records
@@ -58,7 +57,7 @@ def log_trees(nodes: int, tests: int, outcomes: int, decisions: int) -> float:
     Examples
     --------
     >>> round(log_trees(1, 30, 2, 2), 2)  # at most 30 · 4 + 2 trees
-    7.87
+    7.17
     """
     node = 1 + math.log(outcomes) + math.log(max(1, tests)) + (outcomes - 1) * math.log(max(1, decisions))
     return nodes * node + math.log(max(1, decisions) * (nodes + 1))
@@ -205,6 +204,8 @@ class Hopes:
 
     def _grown(self, allowed: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
         """Return what the draws' plans of allowed tests bring, (J,), and how much each test is used, (m,)."""
+        from proband.planners.rollout import grow_many  # compiled
+
         prices = self.problem.prices.only(self.problem.operable)
         _, context = np.unique(self.rows[:, self.problem.context], axis=0, return_inverse=True)
         context = context.reshape(-1)
