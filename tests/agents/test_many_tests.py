@@ -50,9 +50,9 @@ def agent_for(problem: Problem, seed: int = 1) -> SafeLeafCompletion:
 
 
 def test_the_default_switches_by_the_number_of_states() -> None:
-    assert not has_many_tests(panel(14))
-    assert has_many_tests(panel(15))
-    assert not has_many_tests(panel(15, available=False))
+    assert not has_many_tests(panel(11))
+    assert has_many_tests(panel(12))
+    assert not has_many_tests(panel(12, available=False))
     assert not has_many_tests(Problem([Test(f"test {i}") for i in range(20)], (), Match()))
     agent = agent_for(panel())
     assert isinstance(agent.leaves, ManyLeaves)

@@ -19,7 +19,7 @@ from proband.problem import Problem
 from proband.rewards import Projection
 from proband.vocabulary import Kind, Pooling
 
-MOST_STATES = 2**24
+MOST_STATES = 2**20
 """Problems with more states are learned without a table of them."""
 
 SHARE = 0.01
