@@ -179,7 +179,7 @@ def prepare(job):
     if job["part"] == "dense":
         planner = DENSE[job["planner"]]
         return planner(*majority(4)), planner(*majority(job["tests"]))
-    from subjects import SUBJECTS, Subjects
+    from benchmarks.planners.subjects import SUBJECTS, Subjects
 
     planner, options = SPARSE[job["planner"]], {"depth": job["depth"], "limit": job["limit"]}
     few = Subjects((np.arange(16)[:, None] >> np.arange(4)) & 1, np.arange(16) % 3 % 2)
