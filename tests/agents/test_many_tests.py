@@ -103,7 +103,11 @@ def test_an_extra_buys_the_label_for_a_part_of_all_alike(law: Discrete) -> None:
     ways = branches(problem, policy, law.support[:200])
     assert len(ways) == 3
     assert sum(chance for chance, _ in ways) == pytest.approx(1)
-    assert (ways[-1][0] <= agent.lowest + 1e-12).all() or (ways[1][0] <= agent.lowest + 1e-12).all()
+    _, complete, part = (chance for chance, _ in ways)
+    bought = min(policy.extra.chance, 1 - agent.lowest)
+    assert 0 < len(policy.extra.tests) < problem.d
+    assert complete == pytest.approx(agent.lowest)
+    assert part == pytest.approx(bought)
 
 
 @pytest.mark.parametrize("label", [{}, {"available": False}], ids=["bought", "unavailable"])
