@@ -80,9 +80,7 @@ def stations(found):
         "others",
     )
     said = {row["commonest"] for row in rows if row["commonest"]}
-    before = f""" "before" is the version at commit {found["before"]}, in which one process wrote the requests of others
-        together with its own (a group commit over a folder of requests, with a rollback journal); now every request is
-        a transaction of its own, in WAL mode, and synced after the next one has its turn."""
+    before = f""" "before" is the version at commit {found["before"]}."""
     return "\n\n".join(
         [
             "## Processes on one file",

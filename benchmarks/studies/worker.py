@@ -21,7 +21,9 @@ class Proband:
         self.law, self.problem = instance.distribution, instance.problem
         self.rng = np.random.default_rng(number)
         self.study = Study.open("bolts", store=url, station=f"station {number}")
-        self.bolt = None
+        self.bolt = self.study.arrive()
+        self.truth = self.problem.describe(self.law.sample(self.rng, 1)[0])
+        self.study.ask(self.bolt)  # loads what the first call of a process loads: see the benchmark of starts
 
     def ask_and_tell(self):
         """One ask and one tell, and how long each took; a bolt arrives before its first, and is decided in the end."""

@@ -37,7 +37,17 @@ from proband.prices import Prices
 from proband.rewards import Function, RewardFunction
 from proband.rewards.base import BaseReward, reward_to_dict
 from proband.texts import check_plain
-from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Reward, Test, as_states, outcome_rows
+from proband.vocabulary import (
+    FloatArray,
+    IntArray,
+    Kind,
+    Pooling,
+    Reward,
+    Test,
+    as_states,
+    outcome_limits,
+    outcome_rows,
+)
 
 
 @dataclass(frozen=True, init=False)
@@ -189,9 +199,14 @@ class Problem:
 
         What an unavailable test showed is never known in operation, so no policy may use it.
         """
-        rows = as_states(states, self.tests).copy()
-        rows[:, [not test.available for test in self.tests]] = np.nan
+        rows = as_states(states, self.tests, self._outcome_limits).copy()
+        if not self.all_available:
+            rows[:, [not test.available for test in self.tests]] = np.nan
         return rows
+
+    @cached_property
+    def _outcome_limits(self) -> FloatArray:
+        return outcome_limits(self.tests)
 
     def costs(self, states: ArrayLike) -> FloatArray:
         """Return what each test would cost in each state, shape (n, d).
@@ -273,7 +288,7 @@ class Problem:
 
     def describe(self, state: ArrayLike) -> dict[str, str | float]:
         """Return the known outcomes of a state by name (measured ones as numbers); the inverse of :meth:`state`."""
-        row = as_states(state, self.tests)[0]
+        row = as_states(state, self.tests, self._outcome_limits)[0]
         return {
             test.name: float(value) if test.measured else test.names[int(value)]
             for test, value in zip(self.tests, row, strict=True)

@@ -304,8 +304,15 @@ def _checked_chances(chances: ArrayLike, n: int) -> FloatArray:
     return given
 
 
-def as_states(states: ArrayLike, tests: Sequence[Test]) -> FloatArray:
+def outcome_limits(tests: Sequence[Test]) -> FloatArray:
+    """Return how many outcomes each test has, shape (d,); 0 for measured ones."""
+    return np.array([0 if test.measured else test.k for test in tests], dtype=np.float64)
+
+
+def as_states(states: ArrayLike, tests: Sequence[Test], limits: FloatArray | None = None) -> FloatArray:
     """Return `states` as an (n, d) array after checking that every entry is an outcome or NaN.
+
+    Who checks often gives :func:`outcome_limits`.
 
     Examples
     --------
@@ -313,7 +320,7 @@ def as_states(states: ArrayLike, tests: Sequence[Test]) -> FloatArray:
     array([[nan,  1.]])
     """
     rows = as_rows(states, len(tests))
-    k = np.array([0 if test.measured else test.k for test in tests], dtype=np.float64)
+    k = outcome_limits(tests) if limits is None else limits
     if k.all() and _all_outcomes(rows, k):
         return rows
     wrong = ~np.isnan(rows) & np.where(k > 0, (rows < 0) | (rows >= k) | (rows != np.floor(rows)), np.isinf(rows))

@@ -207,7 +207,7 @@ def branches(problem: Problem, policy: Policy, rows: FloatArray) -> list[tuple[F
 
 def has_extra(policy: Policy) -> TypeGuard[ExtraPolicy]:
     """Return whether a policy's coin may also decide for a part of the tests."""
-    return isinstance(policy, ExtraPolicy) and policy.extra is not None
+    return getattr(policy, "extra", None) is not None and isinstance(policy, ExtraPolicy)
 
 
 def chances(problem: Problem, policy: Policy, states: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ from proband.studies.log.fold import begun
 from proband.studies.log.journal import Journal
 from proband.studies.operations import Station
 from proband.studies.stores.contract import Store
-from proband.studies.stores.pool import or_else
+from proband.studies.stores.pool import OrElse
 from proband.studies.stores.registry import Hidden, open_store
 from proband.texts import escaped
 
@@ -249,5 +249,5 @@ def _opened(store: Store | str) -> Iterator[tuple[Store, Store | None]]:
         yield store, None
         return
     where = open_store(store)
-    with or_else(where.close):
+    with OrElse(where.close):
         yield where, where

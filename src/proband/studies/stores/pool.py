@@ -32,14 +32,19 @@ class NothingYetError(Exception):
     """There is no store yet to connect to: no file, or no tables."""
 
 
-@contextmanager
-def or_else(undo: Callable[[], object]) -> Iterator[None]:
+class OrElse:
     """Call something if the block fails."""
-    try:
-        yield
-    except BaseException:
-        undo()
-        raise
+
+    def __init__(self, undo: Callable[[], object]) -> None:
+        self.undo = undo
+
+    def __enter__(self) -> None:
+        """Enter the block."""
+
+    def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
+        """Leave the block."""
+        if failure is not None:
+            self.undo()
 
 
 @dataclass(eq=False)
@@ -87,7 +92,7 @@ class Pool(Generic[C]):
             self._change.wait_for(lambda: not self._forking)
             loan = _Loan[C](threading.get_ident(), self._era)
             self._loans.append(loan)
-        with or_else(lambda: self._end(loan)):
+        with OrElse(lambda: self._end(loan)):
             connection = self._reuse()
             loan.connection = connection = self._connect() if connection is None else connection
         return connection

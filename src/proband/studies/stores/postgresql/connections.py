@@ -21,7 +21,7 @@ import proband
 from proband.errors import StoreBusyError, StoreError, StudyError
 from proband.studies.stores.entries import unknown
 from proband.studies.stores.patience import Patience, within
-from proband.studies.stores.pool import NothingYetError, Pool, or_else
+from proband.studies.stores.pool import NothingYetError, OrElse, Pool
 from proband.studies.stores.postgresql.address import explain, hopeless, passing, read_address, without_secrets
 from proband.studies.stores.postgresql.schema import check_current, migrate, outdated, read_format
 
@@ -173,7 +173,7 @@ class Connections:
     def _take(self) -> Iterator[Connection]:
         """Lend a connection for longer than the block."""
         connection = self._pool.take()
-        with or_else(lambda: self._pool.give(connection, keep=False)):
+        with OrElse(lambda: self._pool.give(connection, keep=False)):
             yield connection
 
     def _lock_row(self, connection: Connection, study: str) -> int:
@@ -205,7 +205,7 @@ class Connections:
 
     def _connect(self) -> Connection:
         connection = self._open()
-        with or_else(connection.close):
+        with OrElse(connection.close):
             done = read_format(connection, proband.__version__)
             if not done:
                 raise NothingYetError
@@ -223,7 +223,7 @@ class Connections:
             if not self._reached and hopeless(error):
                 raise explain(error, self.url) from None
             raise
-        with or_else(connection.close):
+        with OrElse(connection.close):
             connection.deadline = self._deadline
             lock, idle = int(900 * self._deadline), int(1000 * self._deadline / 3)
             connection.execute(_SETTINGS.format(lock=lock, idle=idle).encode())

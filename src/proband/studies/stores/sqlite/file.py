@@ -25,7 +25,7 @@ from urllib.parse import quote
 import proband
 from proband.errors import StoreBusyError, StoreError
 from proband.studies.stores.patience import Patience
-from proband.studies.stores.pool import NothingYetError, or_else
+from proband.studies.stores.pool import NothingYetError, OrElse
 from proband.studies.stores.sqlite.schema import Format, check_current, check_format, migrate, outdated, read_format
 
 LARGEST_IDLE_JOURNAL = 2**22
@@ -143,7 +143,7 @@ class DatabaseFile:
             check_same_thread=False,
             factory=Connection,
         )
-        with or_else(connection.close):
+        with OrElse(connection.close):
             found = self._examine(connection)
             for setting in (
                 f"synchronous = {'NORMAL' if connection.wal else 'FULL'}",

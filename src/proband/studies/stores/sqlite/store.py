@@ -22,7 +22,7 @@ from proband.errors import ConflictError, StoreError, StudyError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 from proband.studies.stores.patience import within
-from proband.studies.stores.pool import NothingYetError, Pool, or_else, tainted
+from proband.studies.stores.pool import NothingYetError, OrElse, Pool, tainted
 from proband.studies.stores.sqlite.file import Connection, DatabaseFile, damaged, explain, explain_system
 from proband.studies.stores.sqlite.turns import Turn, Turns
 
@@ -207,7 +207,7 @@ class SQLiteStore:
     def _begun(self) -> Connection:
         """Return a connection in a new transaction."""
         connection = self._pool.take()
-        with or_else(lambda: self._pool.give(connection, keep=False)):
+        with OrElse(lambda: self._pool.give(connection, keep=False)):
             self._file.begin(connection)
         return connection
 
