@@ -14,12 +14,13 @@ JOBS ?= 2
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
-# A new environment each time the pins change, so that what is no longer pinned is gone too.
+# A new environment each time the pins change, so that what is no longer pinned is gone too. The pins name everything that is needed:
+# nothing is left to the resolver, which older versions of pip let pick a newer release than the pinned one (of coverage[toml]).
 .venv/.pins: requirements/dev.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit( \
 	    "proband needs Python 3.11 or newer, and $(PYTHON) is %d.%d: choose another, as in make PYTHON=python3.12" % v[:2])'
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install $(PIP_QUIETLY) --require-hashes --requirement requirements/dev.txt
+	$(BIN)/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/dev.txt
 	@touch $@
 
 .venv/.stamp: .venv/.pins pyproject.toml
@@ -57,7 +58,7 @@ format: .venv/.stamp ## Format the code and apply the safe fixes
 
 .venv-bench/.pins: requirements/bench.txt
 	$(PYTHON) -m venv --clear .venv-bench
-	.venv-bench/bin/python -m pip install $(PIP_QUIETLY) --require-hashes --requirement requirements/bench.txt
+	.venv-bench/bin/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/bench.txt
 	@touch $@
 
 .venv-bench/.stamp: .venv-bench/.pins pyproject.toml
