@@ -31,17 +31,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from proband import problem_files
+from proband import problem_files, tables
 from proband.errors import ProblemError, StateError, UnknownNameError
 from proband.prices import Prices
 from proband.rewards import Function, RewardFunction
 from proband.rewards.base import BaseReward, reward_to_dict
+from proband.tables.words import checked_ignored, checked_missing
 from proband.texts import check_plain
 from proband.vocabulary import (
     FloatArray,
     IntArray,
     Kind,
     Pooling,
+    Records,
     Reward,
     Test,
     as_states,
@@ -67,6 +69,10 @@ class Problem:
         A title.
     unit : str, default ""
         Unit of costs and rewards, for people ("USD", "minutes").
+    ignore : sequence of str, default ()
+        Columns that tables of past subjects may have beside the tests: numbers of subjects, dates, remarks.
+    missing : sequence of str, default ()
+        Words that stand in tables where a test was not run, beside an empty cell, NA, NaN, N/A, null and none.
     """
 
     tests: tuple[Test, ...]
@@ -74,6 +80,8 @@ class Problem:
     reward: Reward
     name: str
     unit: str
+    ignore: tuple[str, ...]
+    missing: tuple[str, ...]
 
     def __init__(
         self,
@@ -83,12 +91,16 @@ class Problem:
         *,
         name: str = "",
         unit: str = "",
+        ignore: Sequence[str] = (),
+        missing: Sequence[str] = (),
     ) -> None:
         object.__setattr__(self, "tests", _checked_tests(tests))
         object.__setattr__(self, "decisions", _checked_decisions(decisions))
         object.__setattr__(self, "reward", _as_reward(reward))
         object.__setattr__(self, "name", check_plain("the problem's name", name, ProblemError))
         object.__setattr__(self, "unit", check_plain("the problem's unit", unit, ProblemError))
+        object.__setattr__(self, "ignore", checked_ignored(ignore, self.tests))
+        object.__setattr__(self, "missing", checked_missing(missing, self.tests))
         self.reward.check(self.tests, self.decisions)
 
     @classmethod
@@ -125,7 +137,7 @@ class Problem:
             "schema": problem_files.SCHEMA,
             "name": self.name,
             "unit": self.unit,
-            **({"decisions": list(self.decisions)} if self.decisions else {}),
+            **{key: list(value) for key in ("decisions", "ignore", "missing") if (value := getattr(self, key))},
             "tests": [problem_files.test_to_dict(test) for test in self.tests],
             "reward": reward_to_dict(self.reward, self.tests, self.decisions, unstated=unstated),
         }
@@ -263,20 +275,28 @@ class Problem:
         return self.d + _index("decision", name, self.decisions)
 
     def outcome(self, test: int, given: str | float) -> float:
-        """Return an outcome as it stands in a state: the number of a named one, or what was measured."""
+        """Return an outcome as it stands in a state: the number of a named one, or what was measured.
+
+        A number that is told of a test with cuts is the outcome between whose limits it lies.
+        """
         one = self.tests[test]
-        if not one.measured:
-            return float(_index(f"outcome of test {one.name!r}", given, one.names))
         try:
-            value = float(given)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise StateError(
-                f"test {one.name!r} has the outcome {given!r}; it is measured, so the outcome is a finite number"
-                f"{f' of {one.unit}' if one.unit else ''}; give it"
+            return one.read(given)
+        except ValueError as error:
+            why = error
+        if one.cuts is not None and isinstance(given, str):
+            raise UnknownNameError(
+                f"outcome of test {one.name!r} {given!r} does not exist ({why}); give a number"
+                f"{f' of {one.unit}' if one.unit else ''}, or one of {', '.join(one.names)}"
             )
-        return value
+        if not one.measured and one.cuts is None:
+            raise UnknownNameError(
+                f"outcome of test {one.name!r} {given!r} does not exist; choose one of {', '.join(one.names)}"
+            )
+        raise StateError(
+            f"test {one.name!r} has the outcome {given!r}; it is measured, so the outcome is a finite number"
+            f"{f' of {one.unit}' if one.unit else ''}; give it"
+        )
 
     def state(self, known: Mapping[str, str | float] | None = None) -> FloatArray:
         """Return the state in which the named tests have the named (or measured) outcomes, shape (d,)."""
@@ -285,6 +305,28 @@ class Problem:
             i = self.test_index(name)
             row[i] = self.outcome(i, given)
         return row
+
+    def records(self, source: Any, *, sheet: str | None = None) -> Records:
+        """Read past subjects: one row each, one column a test, empty where it was not run.
+
+        Parameters
+        ----------
+        source : path, binary file or frame
+            A table: CSV, Excel's .xlsx or Parquet, told apart by content; a data frame of pandas or polars, an Arrow
+            table, a dictionary of columns, or anything that offers itself as an Arrow stream or by the dataframe
+            interchange.
+        sheet : str, optional
+            Which sheet of a workbook; needed where several hold something.
+
+        Examples
+        --------
+        >>> from proband import Problem, Test
+        >>> from proband.rewards import Match
+        >>> problem = Problem([Test("hardness", 1.0, cuts=[60])], reward=Match(), ignore=["id"], missing=["-"])
+        >>> problem.records({"id": ["a", "b", "c"], "hardness": [63.2, "-", "59,5"]}).outcomes.ravel()
+        array([ 1., nan,  0.])
+        """
+        return tables.read_records(source, self.tests, ignore=self.ignore, missing=self.missing, sheet=sheet)
 
     def describe(self, state: ArrayLike) -> dict[str, str | float]:
         """Return the known outcomes of a state by name (measured ones as numbers); the inverse of :meth:`state`."""
@@ -331,7 +373,7 @@ def _checked_tests(tests: Sequence[Test]) -> tuple[Test, ...]:
     if listed and len(listed) < len(tests):
         raise ProblemError(
             f"the tests {listed} list outcomes and the others are measured; the tests of a problem are of one kind; "
-            "bin the measured ones into outcomes (proband.binning), or measure all"
+            "cut the measured ones into outcomes (cuts = [..] in place of measured), or measure all"
         )
     return tests
 

@@ -26,7 +26,6 @@ from proband.planners.files import load_policy
 from proband.policies import Tree
 from proband.policies.rendering import text
 from proband.problem_files import toml
-from proband.studies.exchange.spreadsheets import read_past
 from proband.tables import read_records
 
 Change = Callable[[random.Random, bytes], bytes]
@@ -145,7 +144,9 @@ KINDS: dict[str, Kind] = {
     "prices": Kind(
         ".csv", seeds.prices, (lambda path: load_network("network", costs=str(path), scale=1.0),), rearranged
     ),
-    "parquet": Kind(".parquet", seeds.parquets, _for(("bolts", "gout", "rods"), read_past)),
+    "parquet": Kind(
+        ".parquet", seeds.parquets, _for(("bolts", "gout", "rods"), lambda path, problem: problem.records(path))
+    ),
     "policy": Kind(".json", seeds.policies, (_follow,), _altered_json),
     "gaussian-policy": Kind(".json", seeds.gaussian_policies, (load_policy,), _altered_json),
     "covariance-csv": Kind(".csv", seeds.covariances_csv, _COVARIANCE, rearranged),
