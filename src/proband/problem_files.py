@@ -231,11 +231,11 @@ def toml(content: Mapping[str, Any]) -> str:
 def _table(name: str, content: Mapping[str, Any]) -> list[str]:
     tables = {key: value for key, value in content.items() if isinstance(value, Mapping) and not name}
     lists = {key: value for key, value in content.items() if _holds_tables(value)}
-    lines = [f"{key} = {_toml_value(value)}" for key, value in content.items() if key not in {*tables, *lists}]
+    lines = [f"{key} = {toml_value(value)}" for key, value in content.items() if key not in {*tables, *lists}]
     prefix = f"{name}." if name else ""
     for key, rows in lists.items():
         for row in rows:
-            lines += ["", f"[[{prefix}{key}]]", *(f"{field} = {_toml_value(value)}" for field, value in row.items())]
+            lines += ["", f"[[{prefix}{key}]]", *(f"{field} = {toml_value(value)}" for field, value in row.items())]
     for key, table in tables.items():
         lines += ["", f"[{prefix}{key}]", *_table(prefix + key, table)]
     return lines
@@ -245,12 +245,12 @@ def _holds_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
-def _toml_value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """Return one value in TOML."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml_value(key)} = {_toml_value(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_value(key)} = {toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml_value, _limits(value))) + "]"
+        return "[" + ", ".join(map(toml_value, _limits(value))) + "]"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     return "true" if value is True else "false" if value is False else repr(value)

@@ -60,8 +60,12 @@ def raw_workbook(cells: str, *, more: Mapping[str, str] | None = None, **parts: 
 
 def in_parquet(header: Sequence[str], rows: Rows) -> bytes:
     """Return a table in Parquet."""
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(header)}
+    for name, cells in columns.items():
+        if len({type(cell) for cell in cells if cell is not None}) > 1:  # a column of Parquet is of one type
+            columns[name] = [None if cell is None else str(cell) for cell in cells]
     out = io.BytesIO()
-    parquet.write_table(pa.table({name: [row[i] for row in rows] for i, name in enumerate(header)}), out)
+    parquet.write_table(pa.table(columns), out)
     return out.getvalue()
 
 
