@@ -111,7 +111,7 @@ def written(value: float) -> str:
     >>> written(60.0), written(0.25), written(-1e20)
     ('60', '0.25', '-1e+20')
     """
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+    return str(int(value)) if abs(value) < 1e15 and value == int(value) else repr(float(value))
 
 
 def _without_unit(text: str, unit: str) -> str:

@@ -171,6 +171,8 @@ def look(column: Column) -> Seen:
         return Seen(column, facts, f"it never varies: {shown(next(iter(column.texts)))}", missing=words)
     if _dates(column) >= 0.8 * n:
         return Seen(column, facts, "it holds dates or times", missing=words)
+    if any(escaped(text) != text for text in column.texts):
+        return Seen(column, facts, "its entries have characters that act on a terminal", missing=words)
     looks = _look_at_numbers if column.share_of_numbers >= 0.8 else _look_at_texts
     return looks(column, facts, words)
 
@@ -236,8 +238,6 @@ def _look_at_texts(column: Column, facts: str, words: tuple[str, ...]) -> Seen:
     long = max(map(len, column.texts))
     if _tells_apart(column):
         return Seen(column, facts, "all entries differ: it seems to tell subjects apart", missing=words)
-    if any(escaped(text) != text for text in column.texts):
-        return Seen(column, facts, "its entries have characters that act on a terminal", missing=words)
     if long > LONGEST_OUTCOME or (k > FEW and n < 2 * k):
         return Seen(column, facts, "it seems to be free text", missing=words)
     if k > MOST_LISTED:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from proband.cutting import cut_names
 from proband.drafting.columns import Column, Seen, look
 from proband.drafting.writing import draft_text
 from proband.errors import TableError, shown
 from proband.numerals import marks_of, number
 from proband.tables.reading import read_sheet
 from proband.tables.sheets import Sheet
+from proband.tables.words import folded
 from proband.texts import check_plain
 
 MOST_LABELS = 10
@@ -146,9 +146,8 @@ def _columns(table: Sheet) -> list[Seen]:
         look(Column.of(name, cells, marks if len(marks) == 1 else table.marks))
         for name, cells in zip(names, table.columns, strict=True)
     ]
-    return [
-        column if column.name else replace(column, ignored="it has no name", outcomes=(), cuts=()) for column in seen
-    ]
+    named = [column if column.name else replace(column, ignored="it has no name") for column in seen]
+    return _without_clashes(named)
 
 
 def _label(table: Sheet, columns: Sequence[Seen], wanted: str | None) -> tuple[Seen, str]:
@@ -161,7 +160,7 @@ def _label(table: Sheet, columns: Sequence[Seen], wanted: str | None) -> tuple[S
         if found.ignored:
             raise table.error(f"the label {wanted!r} cannot be decided about ({found.ignored}); name another column")
         return found, "it was named"
-    possible = [column for column in columns if 2 <= len(column.outcomes) <= MOST_LABELS]
+    possible = [column for column in columns if not column.ignored and 2 <= len(column.outcomes) <= MOST_LABELS]
     if not possible:
         raise table.error(
             "no column could be the label, which decisions are about: it has two outcomes or a few more; name it with "
@@ -185,14 +184,21 @@ def _with_leak(column: Seen, label: Seen) -> Seen:
     return replace(column, doubts=(*column.doubts, doubt))
 
 
+def _without_clashes(columns: Sequence[Seen]) -> list[Seen]:
+    """Return the columns without those in which a word stands for a missing entry that is an outcome of another one."""
+    outcomes = {folded(outcome) for column in columns if not column.ignored for outcome in column.outcomes}
+    checked = []
+    for column in columns:
+        clash = next((word for word in column.missing if folded(word) in outcomes), None)
+        if clash is not None and not column.ignored:
+            why = f"{shown(clash)} stands in it like a missing entry, and is an outcome of another column"
+            checked.append(replace(column, ignored=why, outcomes=(), cuts=()))
+        else:
+            checked.append(column)
+    return checked
+
+
 def _missing(columns: Sequence[Seen]) -> tuple[str, ...]:
-    """Return all words for missing entries, each once, but for those that are outcomes of another column."""
-    outcomes = {
-        outcome.lower()
-        for column in columns
-        if not column.ignored
-        for outcome in (*column.outcomes, *(cut_names(column.cuts) if column.cuts else ()))
-    }
-    words = dict.fromkeys(word for column in columns if not column.ignored for word in column.missing)
-    folds = {word.lower(): word for word in reversed(words)}
-    return tuple(word for word in words if word.lower() not in outcomes and folds[word.lower()] == word)
+    """Return all words for missing entries, each once."""
+    words = (word for column in columns if not column.ignored for word in column.missing)
+    return tuple({folded(word): word for word in words}.values())

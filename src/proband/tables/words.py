@@ -8,6 +8,7 @@ from typing import Any
 
 from proband.errors import ProblemError, shown
 from proband.numerals import number, written
+from proband.tables.sheets import Cell, cell_text
 from proband.texts import check_plain
 from proband.vocabulary import Test
 
@@ -38,17 +39,11 @@ class MissingWords:
     def _numbers(self) -> frozenset[float]:
         return frozenset(value for word in self.words if (value := _number(word)) is not None)
 
-    def hold(self, cell: Any) -> bool:
+    def hold(self, cell: Cell) -> bool:
         """Return whether a cell is a missing entry."""
-        if cell is None:
+        if cell is None or folded(cell_text(cell)) in self._texts:
             return True
-        if isinstance(cell, str):
-            if folded(cell) in self._texts:
-                return True
-            value = _number(cell) if self._numbers else None
-        else:
-            value = cell if isinstance(cell, int | float) and not isinstance(cell, bool) else None
-        return value is not None and value in self._numbers
+        return isinstance(cell, str) and bool(self._numbers) and _number(cell) in self._numbers
 
 
 def folded(word: str) -> str:
