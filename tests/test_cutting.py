@@ -47,7 +47,7 @@ def test_numbers_read_as_they_are_written(value: float) -> None:
         ({"cuts": [60], "outcomes": [">= 60", "< 60"]}, "outcome number 1 is called '>= 60', but by the cuts"),
         ({"cuts": [65, 75], "outcomes": ["< 60", "60 to 75", ">= 75"]}, "number 1 is called '< 60'"),
         ({"cuts": [0.5], "outcomes": ["1", "0"]}, "number 1 is called '1', but by the cuts .* it is '< 0.5'"),
-        ({"unit": "mm"}, "belongs to a test that is measured, or whose numbers are cut"),
+        ({"unit": "mm"}, "belongs to a measured test, or to one whose numbers are cut"),
     ],
 )
 def test_cuts_that_make_no_sense(fields: dict, message: str) -> None:

@@ -22,9 +22,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -32,9 +31,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from proband import problem_files, tables
-from proband.errors import ProblemError, StateError, UnknownNameError
+from proband.errors import ProblemError, UnknownNameError
 from proband.prices import Prices
-from proband.rewards import Function, RewardFunction
+from proband.problem_rules import as_reward, checked_decisions, checked_tests, index_of, no_outcome
+from proband.rewards import RewardFunction
 from proband.rewards.base import BaseReward, reward_to_dict
 from proband.tables.words import checked_ignored, checked_missing
 from proband.texts import check_plain
@@ -94,9 +94,9 @@ class Problem:
         ignore: Sequence[str] = (),
         missing: Sequence[str] = (),
     ) -> None:
-        object.__setattr__(self, "tests", _checked_tests(tests))
-        object.__setattr__(self, "decisions", _checked_decisions(decisions))
-        object.__setattr__(self, "reward", _as_reward(reward))
+        object.__setattr__(self, "tests", checked_tests(tests))
+        object.__setattr__(self, "decisions", checked_decisions(decisions))
+        object.__setattr__(self, "reward", as_reward(reward))
         object.__setattr__(self, "name", check_plain("the problem's name", name, ProblemError))
         object.__setattr__(self, "unit", check_plain("the problem's unit", unit, ProblemError))
         object.__setattr__(self, "ignore", checked_ignored(ignore, self.tests))
@@ -268,11 +268,11 @@ class Problem:
 
     def test_index(self, name: str) -> int:
         """Return the index of a test by its name."""
-        return _index("test", name, [test.name for test in self.tests])
+        return index_of("test", name, [test.name for test in self.tests])
 
     def decision_action(self, name: str) -> int:
         """Return the action that stands for a decision, by its name."""
-        return self.d + _index("decision", name, self.decisions)
+        return self.d + index_of("decision", name, self.decisions)
 
     def outcome(self, test: int, given: str | float) -> float:
         """Return an outcome as it stands in a state: the number of a named one, or what was measured.
@@ -283,20 +283,7 @@ class Problem:
         try:
             return one.read(given)
         except ValueError as error:
-            why = error
-        if one.cuts is not None and isinstance(given, str):
-            raise UnknownNameError(
-                f"outcome of test {one.name!r} {given!r} does not exist ({why}); give a number"
-                f"{f' of {one.unit}' if one.unit else ''}, or one of {', '.join(one.names)}"
-            )
-        if not one.measured and one.cuts is None:
-            raise UnknownNameError(
-                f"outcome of test {one.name!r} {given!r} does not exist; choose one of {', '.join(one.names)}"
-            )
-        raise StateError(
-            f"test {one.name!r} has the outcome {given!r}; it is measured, so the outcome is a finite number"
-            f"{f' of {one.unit}' if one.unit else ''}; give it"
-        )
+            raise no_outcome(one, given, str(error)) from error
 
     def state(self, known: Mapping[str, str | float] | None = None) -> FloatArray:
         """Return the state in which the named tests have the named (or measured) outcomes, shape (d,)."""
@@ -306,7 +293,7 @@ class Problem:
             row[i] = self.outcome(i, given)
         return row
 
-    def records(self, source: Any, *, sheet: str | None = None) -> Records:
+    def records(self, source: Any, *, sheet: str | None = None, uncut: bool = False) -> Records:
         """Read past subjects: one row each, one column a test, empty where it was not run.
 
         Parameters
@@ -317,16 +304,20 @@ class Problem:
             interchange.
         sheet : str, optional
             Which sheet of a workbook; needed where several hold something.
+        uncut : bool, default False
+            Give the numbers of tests with cuts as they are, and not the outcomes that they are cut to.
 
         Examples
         --------
         >>> from proband import Problem, Test
         >>> from proband.rewards import Match
         >>> problem = Problem([Test("hardness", 1.0, cuts=[60])], reward=Match(), ignore=["id"], missing=["-"])
-        >>> problem.records({"id": ["a", "b", "c"], "hardness": [63.2, "-", "59,5"]}).outcomes.ravel()
-        array([ 1., nan,  0.])
+        >>> table = {"id": ["a", "b", "c"], "hardness": [63.2, "-", "59,5"]}
+        >>> problem.records(table).outcomes.ravel(), problem.records(table, uncut=True).outcomes.ravel()
+        (array([ 1., nan,  0.]), array([63.2,  nan, 59.5]))
         """
-        return tables.read_records(source, self.tests, ignore=self.ignore, missing=self.missing, sheet=sheet)
+        tests = [replace(test, outcomes=None, cuts=None) if uncut and test.cuts else test for test in self.tests]
+        return tables.read_records(source, tests, ignore=self.ignore, missing=self.missing, sheet=sheet)
 
     def describe(self, state: ArrayLike) -> dict[str, str | float]:
         """Return the known outcomes of a state by name (measured ones as numbers); the inverse of :meth:`state`."""
@@ -349,48 +340,3 @@ class Problem:
             return self.decisions[action - self.d]
         row = outcome_rows([action - self.d], self.tests)[0]
         return ", ".join(f"{name}={outcome}" for name, outcome in self.describe(row).items())
-
-
-def _as_reward(reward: Reward | RewardFunction | None) -> Reward:
-    if reward is None:
-        raise ProblemError("the reward is missing; give a Table, a Match, or a function f(x, y)")
-    if isinstance(reward, Reward):
-        return reward
-    if callable(reward):
-        return Function(reward)
-    raise ProblemError(f"the reward is {reward!r}; it must be a Table, a Match, or a function f(x, y); give one")
-
-
-def _checked_tests(tests: Sequence[Test]) -> tuple[Test, ...]:
-    tests = tuple(tests)
-    if not tests or not all(isinstance(test, Test) for test in tests):
-        raise ProblemError(f"the tests are {list(tests)}; a problem needs one or more Test; list them")
-    names = [test.name for test in tests]
-    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
-    if repeated:
-        raise ProblemError(f"the tests {repeated} appear more than once; names must differ; rename them")
-    listed = [test.name for test in tests if not test.measured]
-    if listed and len(listed) < len(tests):
-        raise ProblemError(
-            f"the tests {listed} list outcomes and the others are measured; the tests of a problem are of one kind; "
-            "cut the measured ones into outcomes (cuts = [..] in place of measured), or measure all"
-        )
-    return tests
-
-
-def _checked_decisions(decisions: Sequence[str]) -> tuple[str, ...]:
-    decisions = decisions if isinstance(decisions, str) else tuple(decisions)
-    if isinstance(decisions, str) or not all(isinstance(y, str) and y.strip() for y in decisions):
-        given = decisions if isinstance(decisions, str) else list(decisions)
-        raise ProblemError(f"decisions are {given!r}; they must be non-empty texts; write a list of names")
-    for decision in decisions:
-        check_plain("a decision", decision, ProblemError)
-    if len(set(decisions)) < len(decisions):
-        raise ProblemError(f"decisions {list(decisions)} repeat a name; names must differ; rename one")
-    return decisions
-
-
-def _index(kind: str, name: object, names: Sequence[str]) -> int:
-    if name not in names:
-        raise UnknownNameError(f"{kind} {name!r} does not exist; choose one of {', '.join(names)}")
-    return list[object](names).index(name)

@@ -164,7 +164,7 @@ class Test:
         if not isinstance(self.unit, str) or (self.unit and self.outcomes is not None and self.cuts is None):
             raise ProblemError(
                 f"test {self.name!r}: unit is {self.unit!r} and outcomes are {self.outcomes!r}; a unit is a text and "
-                "belongs to a test that is measured, or whose numbers are cut (cuts); drop the unit, or the outcomes"
+                "belongs to a measured test, or to one whose numbers are cut (cuts); drop the unit, or the outcomes"
             )
         check_plain(f"test {self.name!r}: the unit", self.unit, ProblemError)
         if self.cuts is not None:

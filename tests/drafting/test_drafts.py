@@ -39,7 +39,7 @@ def rows(n: int = N) -> list[list[Any]]:
 
 
 def filled(text: str) -> str:
-    return text.replace('"?"', "1.5")
+    return text.replace('= "?"', "= 1.5")
 
 
 def load(found: Draft, tmp_path: Path) -> Problem:
@@ -194,7 +194,9 @@ CELLS = st.one_of(
 
 
 @given(
-    st.text(min_size=1, max_size=6).filter(lambda t: t.strip() and escaped(t) == t and t.strip() not in ("label", "b")),
+    st.text(min_size=1, max_size=6).filter(
+        lambda t: t.strip() and escaped(t) == t and t.strip() not in ("label", "b", "?")
+    ),
     st.lists(st.tuples(CELLS, CELLS), min_size=2, max_size=12),
     st.integers(1, 12),
 )

@@ -134,7 +134,7 @@ def _castings(path: Path) -> None:
 
 def _draft(path: Path) -> None:
     """Draft a problem that reads the table it was drafted from, once prices are filled in."""
-    text = draft(path).text.replace('"?"', "1.0")
+    text = draft(path).text.replace('= "?"', "= 1.0")
     Problem.from_dict(tomllib.loads(text)).records(path)
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from proband import numerals
 from proband.errors import ProblemError, TableError, shown
 from proband.numerals import Marks
 from proband.tables.outcomes import marks_in, number_in, outcome_in
@@ -184,8 +185,8 @@ def _column(
 def _priced_site(path: str | os.PathLike[str], name: str, row: dict[str, str]) -> Test:
     group = row.get("group", "").strip() or None
     try:
-        cost = float(row["cost"])
-        group_cost = float(row["group_cost"]) if group is not None else None
+        cost = numerals.number(row["cost"])
+        group_cost = numerals.number(row["group_cost"]) if group is not None else None
     except (ValueError, KeyError) as error:
         raise TableError(f"{path}: the prices of {name!r} are no numbers ({error}); correct them") from error
     try:
