@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import pytest
 from tests.tables.formats import FORMATS, delimited, in_parquet, workbook
 
 from proband import Problem, Test
-from proband.errors import TableError
+from proband.errors import MissingExtraError, TableError
 from proband.rewards import Match
 from proband.tables import read_header, read_records
 
@@ -99,9 +101,6 @@ def test_frames_by_the_names_of_their_columns(kind: str) -> None:
 
 
 def test_neither_pandas_nor_pyarrow_is_imported_for_a_dictionary(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     code = (
         "import sys, proband; from proband.rewards import Match\n"
         "problem = proband.Problem([proband.Test('a', cuts=[2])], reward=Match())\n"
@@ -111,6 +110,21 @@ def test_neither_pandas_nor_pyarrow_is_imported_for_a_dictionary(tmp_path: Path)
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_what_needs_pyarrow_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, content = Stream(pa.table(columns())), in_parquet(HEADER, ROWS)
+    frame = pd.DataFrame(columns())
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(
+        MissingExtraError, match=r"a Stream is read by pyarrow; install proband\[tables\], or give a dict"
+    ):
+        PROBLEM.records(stream)
+    with pytest.raises(MissingExtraError, match=r"Parquet needs pyarrow; install proband\[tables\], or use CSV"):
+        PROBLEM.records(io.BytesIO(content))
+    assert same(PROBLEM.records(frame).outcomes)
+    assert same(PROBLEM.records(pl.DataFrame(columns())).outcomes)
 
 
 BAD: dict[str, tuple[Any, str]] = {
@@ -168,6 +182,20 @@ def test_blank_columns_and_rows_at_the_end_are_no_subjects() -> None:
     indexed = Problem(TESTS, reward=Match(), ignore=["", "id", "Datum"])
     text = delimited(["", *HEADER], [[n, *row] for n, row in enumerate(ROWS)])
     assert same(indexed.records(io.BytesIO(text.encode())).outcomes)
+
+
+def test_titles_above_the_header_are_left_aside_and_said(tmp_path: Path) -> None:
+    above = [["Castings, spring 2024"], [], ["as of 1 May"]]
+    book = workbook({"past": (above[0], [*above[1:], HEADER, *ROWS])})
+    padded = [[*row, *[None] * (5 - len(row))] for row in above]
+    text = delimited(padded[0], [*padded[1:], HEADER, *ROWS], mark=";", decimal=",")
+    bare = "Castings, spring 2024\n\nas of 1 May\n" + delimited(HEADER, ROWS, mark=";", decimal=",")
+    for content, place in ((book, "rows 1 to 3"), (text.encode(), "lines 1 to 3"), (bare.encode(), "lines 1 to 3")):
+        assert same(PROBLEM.records(io.BytesIO(content)).outcomes)
+        (tmp_path / "t").write_bytes(content)
+        assert read_header(tmp_path / "t") == HEADER
+        with pytest.raises(TableError, match=f"unknown columns.*{place} above the header were taken for a title"):
+            Problem(TESTS, reward=Match()).records(io.BytesIO(content))
 
 
 def test_names_of_columns_may_be_broken_into_lines() -> None:

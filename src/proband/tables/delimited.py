@@ -16,11 +16,18 @@ from typing import NamedTuple
 
 from proband.errors import TableError
 from proband.numerals import NO_MARKS
-from proband.tables.sheets import MOST_SHOWN, Sheet, known_name, told, without_blank_columns
+from proband.tables.sheets import (
+    MOST_SHOWN,
+    SNIFFED,
+    Sheet,
+    known_name,
+    title_note,
+    titles,
+    told,
+    without_blank_columns,
+)
 
 DELIMITERS = "\t;,"
-SNIFFED = 50
-"""Rows that are looked at to find the delimiter."""
 _SEPARATOR = re.compile(r'"?sep=(.)"?(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 GUESSED = "the file is no UTF-8 and was read as Windows-1252; save it as UTF-8 if letters look wrong"
@@ -54,7 +61,9 @@ def decoded(source: str, content: bytes) -> Text:
 def read_delimited(source: str, content: bytes, wanted: Collection[str]) -> Sheet:
     """Read a text file; a delimiter that gives the wanted columns is preferred."""
     text = decoded(source, content)
-    delimiter, ((_, header), *rest) = _cut(text, wanted)
+    delimiter, rows = _cut(text, wanted)
+    first = titles([cells for _, cells in rows[:SNIFFED]])
+    skipped, (_, header), *rest = [line for line, _ in rows[:first]], *rows[first:]
     if not rest:
         raise TableError(f"{source}: it has a header and no rows; a table has one line a subject; add them")
     wrong = [(line, len(cells)) for line, cells in rest if len(cells) != len(header)]
@@ -67,14 +76,15 @@ def read_delimited(source: str, content: bytes, wanted: Collection[str]) -> Shee
         raise TableError(f"{source}: {told(lines, len(wrong), 'lines cannot be read')}")
     columns = list(zip(*(cells for _, cells in rest), strict=True))
     marks = frozenset({","}) if delimiter == ";" else NO_MARKS
-    sheet = Sheet(source, header, list(columns), [line for line, _ in rest], "line", marks, text.note)
+    note = "; ".join(filter(None, (text.note, title_note("line", skipped))))
+    sheet = Sheet(source, header, list(columns), [line for line, _ in rest], "line", marks, note)
     return without_blank_columns(sheet)
 
 
 def read_first_line(source: str, content: bytes) -> list[str]:
     """Return the names of the columns."""
-    _, ((_, header), *_) = _cut(decoded(source, content), (), most=1)
-    return header
+    _, rows = _cut(decoded(source, content), (), most=SNIFFED)
+    return rows[titles([cells for _, cells in rows])][1]
 
 
 def _decoded(source: str, content: bytes) -> tuple[str, str]:
@@ -119,7 +129,8 @@ def _parse(text: str, delimiter: str, most: int | None = None) -> list[Row]:
 
 def _fit(text: str, delimiter: str, wanted: Collection[str]) -> tuple[int, int, int, int]:
     """Return how well a delimiter fits: known names found, rows of one length, how rare it is elsewhere, names."""
-    (_, header), *rest = _parse(text, delimiter, most=1 if wanted else SNIFFED)
+    rows = _parse(text, delimiter, most=SNIFFED)
+    (_, header), *rest = rows[titles([cells for _, cells in rows]) :]
     found = sum(known_name(name, wanted) in wanted for name in header)
     even = int(len(header) > 1 and bool(rest) and all(len(cells) == len(header) for _, cells in rest))
     return found, even, -DELIMITERS.index(delimiter) * even, len(header)

@@ -18,6 +18,8 @@ from proband.texts import text_of
 Cell = str | int | float | bool | dt.date | dt.time | None
 """None where nothing stands; a datetime is a date."""
 
+SNIFFED = 50
+"""Rows at the beginning that are looked at to find delimiter and header."""
 MOST_SHOWN = 10
 """Mistakes of a table that a message shows."""
 
@@ -100,6 +102,27 @@ def told(lines: Sequence[str], total: int, what: str) -> str:
         return lines[0]
     more = [f"and {total - len(lines):,} more"] if total > len(lines) else []
     return "\n  ".join([f"{total:,} {what}:", *lines, *more])
+
+
+def titles(rows: Sequence[Sequence[Cell]]) -> int:
+    """Return how many rows at the beginning are titles: one entry alone, or none, above a table of three columns or more.
+
+    Examples
+    --------
+    >>> titles([["Report", "", ""], ["id", "length", "width"], ["7", "1.5", "2.5"]]), titles([["id"], ["7"]])
+    (1, 0)
+    """
+    filled = [sum(cell is not None and cell != "" for cell in row) for row in rows]
+    first = next((n for n, count in enumerate(filled) if count > 1), 0)
+    return first if max(filled[first:], default=0) > 2 else 0
+
+
+def title_note(place: str, skipped: Sequence[int]) -> str:
+    """Return what is said of titles that were left aside."""
+    if not skipped:
+        return ""
+    which = f"{place} {skipped[0]}" if len(skipped) == 1 else f"{place}s {skipped[0]} to {skipped[-1]}"
+    return f"{which} above the header {'was' if len(skipped) == 1 else 'were'} taken for a title"
 
 
 def known_name(cell: str, known: Container[str]) -> str:

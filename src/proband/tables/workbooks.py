@@ -16,7 +16,7 @@ from typing import NamedTuple
 from proband.errors import TableError, shown
 from proband.files import MOST_SHEET_CELLS
 from proband.tables.packages import Package, opened
-from proband.tables.sheets import Cell, Sheet, cell_text
+from proband.tables.sheets import SNIFFED, Cell, Sheet, cell_text, title_note, titles, without_blank_columns
 
 WORKBOOK, RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
@@ -233,7 +233,7 @@ _READERS = {
 
 
 def _as_table(source: str, grid: Grid) -> Sheet:
-    """Return a sheet as a table: the first row that holds anything is the header."""
+    """Return a sheet as a table: the first row that holds anything, titles left aside, is the header."""
     used = sorted({row for rows in grid.rows.values() for row in rows})
     if not used:
         raise TableError(f"{source}: it is empty; a table has a header and one row a subject; fill it")
@@ -242,14 +242,17 @@ def _as_table(source: str, grid: Grid) -> Sheet:
     if len(used) * len(grid.rows) > MOST_SHEET_CELLS:
         raise _too_large(source)
     index = {row: n for n, row in enumerate(used)}
-    header, columns = [], []
+    columns: list[list[Cell]] = []
     for column in sorted(grid.rows):
         cells: list[Cell] = [None] * len(used)
         for row, cell in zip(grid.rows[column], grid.cells[column], strict=True):
             cells[index[row]] = cell
-        header.append(cell_text(cells[0]))
-        columns.append(cells[1:])
-    return Sheet(source, header, list(columns), used[1:])
+        columns.append(cells)
+    first = titles(list(zip(*(cells[:SNIFFED] for cells in columns), strict=True)))
+    header = [cell_text(cells[first]) for cells in columns]
+    note = title_note("row", used[:first])
+    found = Sheet(source, header, [cells[first + 1 :] for cells in columns], used[first + 1 :], note=note)
+    return without_blank_columns(found)
 
 
 def _too_large(source: str) -> TableError:
