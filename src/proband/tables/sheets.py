@@ -105,7 +105,7 @@ def told(lines: Sequence[str], total: int, what: str) -> str:
 
 
 def titles(rows: Sequence[Sequence[Cell]]) -> int:
-    """Return how many rows at the beginning are titles: one entry alone, or none, above a table of three columns or more.
+    """Return how many rows at the beginning are titles: at most one entry, above a table of three columns or more.
 
     Examples
     --------
