@@ -97,6 +97,8 @@ IGNORED: list[tuple[str, list[Any], str]] = [
     ("a", [f"batch {n % 25}" for n in range(100)], "it has too many different entries"),
     ("a", ["ok\x1b", "bad"] * 15, "its entries have characters that act on a terminal"),
     ("", ["x", "y"] * 15, "it has no name"),
+    ("zip", [f"0{1000 + 37 * n}" for n in range(30)], "all entries differ: it seems to tell subjects apart"),
+    ("a", [f"{1 + n % 9},500" for n in range(30)], "nobody can tell whether '1,500' has decimals or thousands"),
 ]
 
 
@@ -119,7 +121,9 @@ TESTS: list[tuple[list[Any], tuple[Any, ...], str]] = [
     ([1, 2, 3.0, None] * 20, ("1", "2", "3"), ""),
     (["1.0", "2.0", ""] * 20, ("1", "2"), ""),
     ([0.5, 1.5, 2.5] * 20, (1.0, 2.0), ""),
-    (["01", "02", "10"] * 20, (2.0, 10.0), ""),
+    (["01", "02", "10"] * 20, ("01", "02", "10"), ""),
+    (["1,5 mm", "2,5 mm", "7 mm", "9,25 mm", "11 mm", "12 mm"] * 20, (5.0, 10.0), ""),
+    (["37%", "41%", "45%", "48%", "52%", "60%"] * 20, (45.0, 50.0), ""),
     (
         [*range(1, 90), "broken"],
         (30.0, 60.0),

@@ -9,7 +9,7 @@ import typer
 
 from proband.cli import inputs, printing
 from proband.drafting import Draft, draft
-from proband.drafting.columns import Seen
+from proband.drafting.looking import Seen
 from proband.drafting.writing import outcomes_of
 from proband.errors import ProbandError
 

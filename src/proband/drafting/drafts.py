@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from proband.drafting.columns import Column, Seen, look
+from proband.drafting.columns import Column
+from proband.drafting.looking import Seen, look
 from proband.drafting.writing import draft_text
 from proband.errors import TableError, shown
 from proband.numerals import marks_of, number

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from proband.cutting import cut_names
-from proband.drafting.columns import Seen
+from proband.drafting.looking import Seen
 from proband.problem_files import SCHEMA, UNFILLED, toml_value
 from proband.texts import escaped
 
