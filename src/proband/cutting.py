@@ -87,7 +87,9 @@ def place_of_text(cuts: Sequence[float], text: str, *, unit: str = "", marks: Ma
     else:
         beyond = [cut for cut in cuts if cut > value]
     if beyond:
-        raise ValueError(f"{text.strip()!r} may be on either side of the cut {written(beyond[0])}; give the number")
+        raise ValueError(
+            f"{shown(text.strip())} may be on either side of the cut {written(beyond[0])}; give the number"
+        )
     return 0 if side.startswith("<") else len(cuts)
 
 

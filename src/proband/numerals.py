@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from proband.errors import shown
+
 NO_MARKS: frozenset[str] = frozenset()
 
 _EXPONENT = r"(?:[eE][+-]?[0-9]{1,4})?"
@@ -128,7 +130,7 @@ def _is_decimal(text: str, mark: str, marks: Marks) -> bool:
         return False
     whole = text.strip().replace(mark, "")
     raise ValueError(
-        f"{text.strip()!r} may mean {text.strip().replace(',', '.')} or {whole}; write it without a mark for "
+        f"{shown(text.strip())} may mean {text.strip().replace(',', '.')} or {whole}; write it without a mark for "
         "thousands, and with a decimal point"
     )
 
@@ -136,13 +138,13 @@ def _is_decimal(text: str, mark: str, marks: Marks) -> bool:
 def _finite(text: str, plain: str) -> float:
     value = float(plain)
     if math.isinf(value):
-        raise ValueError(f"{text.strip()!r} is too large for a number")
+        raise ValueError(f"{shown(text.strip())} is too large for a number")
     return value
 
 
 def _why_not(text: str) -> str:
     if text.startswith("="):
-        return f"{text[:80]!r} is a formula whose value is not in the file; open and save it in a spreadsheet program"
+        return f"{shown(text)} is a formula whose value is not in the file; open and save it in a spreadsheet program"
     if text.startswith("#"):
-        return f"{text[:80]!r} is an error of the spreadsheet; correct its formula, or empty the cell"
-    return f"{text[:80]!r} is no number"
+        return f"{shown(text)} is an error of the spreadsheet; correct its formula, or empty the cell"
+    return f"{shown(text)} is no number"

@@ -130,6 +130,9 @@ def test_what_needs_pyarrow_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 BAD: dict[str, tuple[Any, str]] = {
     "an old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "an old .xls workbook.*save it as .xlsx"),
     "gzip": (b"\x1f\x8b\x08\x00" + bytes(20), "compressed by gzip.*unpack it first"),
+    "a page that is called .xls": (b"\xef\xbb\xbf\n<TABLE><tr><td>1</table>", "it is a web page"),
+    "a database": (b"SQLite format 3\0" + bytes(20), "it is a database.*export the table"),
+    "a PDF document": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "it is a PDF document"),
     "a web page": (b"<html><table></table></html>", "it is a web page.*save it as .xlsx"),
     "an Arrow file": (b"ARROW1\0\0" + bytes(20), "it is an Arrow file.*save it as Parquet"),
     "a zip archive": (b"PK\x05\x06" + bytes(18), "a zip archive and no Excel workbook"),
@@ -150,6 +153,14 @@ def test_what_is_no_table_is_told_with_the_remedy(kind: str) -> None:
     given, message = BAD[kind]
     with pytest.raises(TableError, match=message):
         PROBLEM.records(io.BytesIO(given) if isinstance(given, bytes) else given)
+
+
+@pytest.mark.parametrize("name", ["PK", "PAR1", "ARROW1 length", "SQLite format 3", "id"])
+def test_a_text_may_begin_like_another_format(name: str) -> None:
+    problem = Problem(
+        [Test(name, outcomes=None), Test("b", outcomes=None)], reward=lambda x, y: x[:, 0], decisions=["y"]
+    )
+    assert problem.records(io.BytesIO(f"{name},b\n1,2\n".encode())).outcomes.tolist() == [[1, 2]]
 
 
 def test_a_sheet_is_asked_of_a_workbook_alone(tmp_path: Path) -> None:

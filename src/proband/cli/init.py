@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,7 +60,8 @@ def init_command(
             ("written", str(out)),
         ]
     )
-    printing.say(f'\nNow fill in every "?" in {out}, then:  proband plan {out} --data {table}')
+    plan = ["proband", "plan", str(out), "--data", str(table), *(["--sheet", sheet] if sheet else [])]
+    printing.say(f'\nNow fill in every "?" in {out}, then:  {shlex.join(plan)}')
 
 
 def _content(found: Draft) -> dict[str, Any]:

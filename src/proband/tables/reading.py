@@ -49,9 +49,9 @@ def read_sheet(source: Any, *, wanted: Collection[str] = (), sheet: str | None =
         _no_sheets("the frame", sheet)
         return read_frame(source)
     name, content = content_of(source)
-    for beginning, read in _FORMATS.items():
-        if content.startswith(beginning):
-            return read(name, content, sheet)
+    read = _format(content)
+    if read is not None:
+        return read(name, content, sheet)
     if Path(name).suffix.lower() == ".parquet":
         raise TableError(
             f"{name}: it cannot be read as Parquet (it does not begin like one); save it again, or rename it if it is "
@@ -65,7 +65,7 @@ def read_header(source: Any) -> list[str]:
     """Return the names of the columns of a table; of a text no more is read than its beginning."""
     if not is_frame(source) and not hasattr(source, "read"):
         name, content = content_of(source)
-        if not content.startswith(tuple(_FORMATS)):
+        if _format(content) is None:
             return [column.strip() for column in read_first_line(name, content)]
     return [column.strip() for column in read_sheet(source).header]
 
@@ -110,18 +110,36 @@ def _refused(what: str, remedy: str) -> Read:
     return refuse
 
 
-_FORMATS: dict[bytes, Read] = {
-    b"PK": read_workbook,
+def _format(content: bytes) -> Read | None:
+    """Return how a file is read that is no plain text: by how it begins; a text may begin with any letters."""
+    start = content[:64]
+    if start.translate(None, _PLAIN) != start[:0]:
+        found = next((read for beginning, read in _BINARY.items() if start.startswith(beginning)), None)
+        if found is not None:
+            return found
+    marked = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return next((read for beginning, read in _MARKED.items() if marked.startswith(beginning)), None)
+
+
+_PLAIN = bytes(byte for byte in range(256) if byte >= 32 or byte in b"\t\n\r")
+_BINARY: dict[bytes, Read] = {
+    b"PK\x03\x04": read_workbook,
+    b"PK\x05\x06": read_workbook,
     b"PAR1": _parquet,
     b"\xd0\xcf\x11\xe0": _refused(
         "an old .xls workbook, or one with a password", "save it as .xlsx without a password, or as CSV"
     ),
     b"\x1f\x8b": _refused("compressed by gzip", "unpack it first"),
     b"ARROW1": _refused("an Arrow file", "save it as Parquet, or read it in Python and give the table"),
-    b"%PDF": _refused("a PDF document", "save the table itself"),
+    b"SQLite format 3": _refused("a database", "export the table"),
+}
+"""How files of each format begin in which bytes are that no text has."""
+_MARKED: dict[bytes, Read] = {
+    b"%pdf": _refused("a PDF document", "save the table itself"),
     b"<html": _refused("a web page", "open it in a spreadsheet program and save it as .xlsx"),
-    b"<!DOCTYPE": _refused("a web page", "open it in a spreadsheet program and save it as .xlsx"),
+    b"<table": _refused("a web page", "open it in a spreadsheet program and save it as .xlsx"),
+    b"<!doctype": _refused("a web page", "open it in a spreadsheet program and save it as .xlsx"),
     b"<?xml": _refused("an XML file", "open it in a spreadsheet program and save it as .xlsx"),
     b"{\\rtf": _refused("a text of a word processor", "save the table as .xlsx or CSV"),
 }
-"""How files of each format begin."""
+"""How texts begin that are no tables, in small letters."""

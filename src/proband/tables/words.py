@@ -62,7 +62,7 @@ def checked_ignored(names: Sequence[str], tests: Sequence[Test]) -> tuple[str, .
 
 
 def checked_missing(words: Sequence[str], tests: Sequence[Test]) -> tuple[str, ...]:
-    """Return words for missing entries: texts, none of them an outcome, or a number that is cut or measured."""
+    """Return words for missing entries: texts, none of them an outcome."""
     given = _texts("missing", words, 'words such as ["-", "not done"]')
     folds = {folded(word): word for word in given}
     for test in tests:
