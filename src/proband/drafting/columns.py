@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -78,7 +79,8 @@ class Column:
                 value = number(str(cell), unit=self.unit, marks=marks) if plain is None else plain
             except ValueError:
                 continue
-            found[cell_text(cell)] = value if isinstance(value, Limit) else float(value)
+            if isinstance(value, Limit) or math.isfinite(value):
+                found[cell_text(cell)] = value if isinstance(value, Limit) else float(value)
         return found
 
     @cached_property

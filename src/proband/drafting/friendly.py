@@ -33,7 +33,7 @@ def friendly_cuts(values: FloatArray, pieces: int) -> list[float]:
     for place in range(1, pieces):
         stretch = _stretch(ordered, place / pieces)
         if stretch is not None:
-            cuts.add(roundest(*stretch, near=float(np.quantile(ordered, place / pieces))))
+            cuts.add(roundest(*stretch, near=float(ordered[place * len(ordered) // pieces])))
     below = np.searchsorted(ordered, sorted(cuts), side="left").tolist()
     kept, last = [], 0
     for cut, n in zip(sorted(cuts), below, strict=True):
@@ -52,7 +52,7 @@ def roundest(low: float, high: float, *, near: float) -> float:
     (60.0, 0.125, 0.0)
     """
     lower, upper = Decimal(repr(low)), Decimal(repr(high))
-    top = math.floor(math.log10(max(abs(low), abs(high), high - low))) + 1
+    top = math.floor(math.log10(max(abs(low), abs(high)))) + 1
     for exponent in range(top, top - 25, -1):
         for part in _PARTS:
             step = Decimal(1).scaleb(exponent) * part

@@ -206,7 +206,7 @@ def _is_far(values: FloatArray, value: float) -> bool:
     others = values[values != value]
     if len(others) == len(values) or len(values) - len(others) < 2 or len(others) < 5:
         return False
-    low, high = np.quantile(others, [0.25, 0.75])
+    low, high = np.quantile(others, [0.25, 0.75], method="lower").tolist()
     room = 5 * max(high - low, 1e-300)
     return bool(value < min(low - room, others.min()) or value > max(high + room, others.max()))
 
