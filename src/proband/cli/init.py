@@ -60,8 +60,9 @@ def init_command(
             ("written", str(out)),
         ]
     )
-    plan = ["proband", "plan", str(out), "--data", str(table), *(["--sheet", sheet] if sheet else [])]
-    printing.say(f'\nNow fill in every "?" in {out}, then:  {shlex.join(plan)}')
+    which = f" --sheet {shlex.quote(sheet)}" if sheet else ""
+    plan = f"proband plan {shlex.quote(str(out))} --data {shlex.quote(str(table))}{which}"
+    printing.say(f'\nNow fill in every "?" in {out}, then:  {plan}')
 
 
 def _content(found: Draft) -> dict[str, Any]:
