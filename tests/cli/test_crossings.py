@@ -20,6 +20,7 @@ from tests.strict_json import strict
 from proband import Problem
 from proband.cli.app import app
 from proband.instances import INSTANCES
+from proband.policies.rules import FORMATS
 from proband.studies import Study
 
 EXAMPLES = {
@@ -76,6 +77,10 @@ WITHOUT_A_PROBLEM = ("doctor", "experiment list", "experiment show", "experiment
 
 ROLLED_OUT = ("bolts", "gout")
 """Examples whose rewards the planner by rollouts takes."""
+
+
+MEASURED = ("bolts-measured", "shafts", "network")
+"""Examples whose plans are no trees."""
 
 
 class Trip:
@@ -158,6 +163,20 @@ def test_rollouts_plan_or_say_what_to_use(run, example: str) -> None:
     else:
         assert result.status != 0
         assert "choose one" in result.err or 'use method="sparse"' in result.err
+
+
+@pytest.mark.parametrize("example", [*EXAMPLES, *FILES])
+def test_every_policy_that_is_a_tree_is_written_as_rules(run, example: str) -> None:
+    law = from_files()[2] if example in FILES else example
+    assert run("plan", *law.split(), "--out", "policy.json").status == 0
+    for kind in FORMATS:
+        result = run("rules", "policy.json", "--as", kind)
+        if example in MEASURED:
+            assert (result.status, result.out) == (2, "")
+            assert "the plan is no tree of outcomes; look at its regions" in result.err
+        else:
+            assert result.status == 0, result.err
+            assert "decision" in result.out or "decide" in result.out.lower()
 
 
 def test_no_command_is_left_out() -> None:
