@@ -45,7 +45,7 @@ def test_the_readmes_agent_learns() -> None:
 def test_the_readmes_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     [lines] = blocks(README, "console")
-    assert len(lines.splitlines()) == 10
+    assert len(lines.splitlines()) == 11
     for line in lines.splitlines():
         if line.startswith("proband study run"):
             monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))

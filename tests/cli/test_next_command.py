@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
+
+from proband import plan
+from proband.instances import bolts, gout
 
 
 @pytest.fixture
@@ -41,12 +47,59 @@ def test_a_decision_ends_it(run, policy) -> None:
     assert run("next", policy, *known("bolt weight=light"), "--json").json["decision"] == "fail"
 
 
-def test_what_the_policy_does_not_ask_for_is_named(run, policy) -> None:
+def test_what_the_policy_does_not_ask_for_is_used_by_the_law(run, policy) -> None:
     entries = known("bolt weight=nominal", "thread pitch=off")
-    assert "not used       thread pitch" in run("next", policy, *entries).out
+    assert "by the law     thread pitch" in run("next", policy, *entries).out
     content = run("next", policy, *entries, "--json").json
-    assert content["not_used"] == ["thread pitch"]
+    assert (content["used_by_law"], content["not_used"]) == (["thread pitch"], [])
     assert "thread pitch" not in [other.get("test") for other in content["alternatives"]]
+    example = bolts()
+    state = example.problem.state({"bolt weight": "nominal", "thread pitch": "off"})
+    best = plan(example.problem, example.distribution).explain(state)
+    assert [content["alternatives"][0]["value"], content["value"]] == pytest.approx([best.alternatives[0].value] * 2)
+    assert content["share_of_subjects"] == pytest.approx(best.probability)
+    assert content.get("test", content.get("decision")) == example.problem.action_name(best.action)
+
+
+def test_an_older_file_refuses_what_it_cannot_use_and_marks_what_it_cannot_vouch_for(run, policy) -> None:
+    content = json.loads(Path(policy).read_text(encoding="utf-8"))
+    del content["made"], content["law"]
+    Path("older.json").write_text(json.dumps(content), encoding="utf-8")
+    result = run("next", "older.json", *known("bolt weight=nominal", "thread pitch=off"))
+    assert (result.status, result.out) == (2, "")
+    assert "'thread pitch' is known, the policy does not ask for it" in result.err
+    assert "leave it out, or plan again and write the policy anew" in result.err
+    others = run("next", "older.json", *known("bolt weight=nominal"), "--json").json["alternatives"]
+    assert [other["at_most"] for other in others] == ["test" in other and other["loss"] > 0 for other in others]
+    assert "at most" in run("next", "older.json").out
+
+
+def test_what_breaks_a_limit_is_not_offered(run) -> None:
+    run("plan", "bolts", "--max-tests", "1", "--out", "one.json")
+    content = run("next", "one.json", *known("thread pitch=off"), "--json").json
+    assert "decision" in content
+    assert not [other for other in content["alternatives"] if "test" in other]
+    run("plan", "bolts", "--budget", "0.06", "--out", "cheap.json")
+    offered = run("next", "cheap.json", "--json").json["alternatives"]
+    assert {other["cost"] <= 0.06 for other in offered if "test" in other} == {True}
+    run("plan", "bolts", "--max-tests", "2", "--out", "two.json")
+    offered = run("next", "two.json", "--json").json["alternatives"]
+    assert [other["at_most"] for other in offered] == ["test" in other and other["loss"] > 0 for other in offered]
+
+
+def test_before_the_context_other_evidence_waits(run) -> None:
+    run("plan", "gout", "--out", "gout.json")
+    content = run("next", "gout.json", *known("CRP=raised"), "--json").json
+    assert (content["test"], content["used_by_law"]) == ("sex", ["CRP"])
+    assert content["share_of_subjects"] == pytest.approx(
+        gout().distribution.mass(gout().problem.state({"CRP": "raised"}))[0]
+    )
+    older = json.loads(Path("gout.json").read_text(encoding="utf-8"))
+    del older["law"]
+    Path("gout.json").write_text(json.dumps(older), encoding="utf-8")
+    result = run("next", "gout.json", *known("CRP=raised"))
+    assert "not used yet   CRP (what is known on arrival comes first)" in result.out
+    assert "is known from history alone" in run("next", "gout.json", *known("dual-energy CT=positive")).err
 
 
 def test_context_is_asked_for_first(run) -> None:

@@ -12,9 +12,10 @@ import typer
 
 from proband.cli import inputs, plan_measured, printing
 from proband.planners import Plan
+from proband.planners.continuing import continue_from, not_asked, refuse_unavailable
 from proband.planners.files import load_policy
 from proband.policies import Node, Tree
-from proband.policies.tree import Alternative
+from proband.policies.nodes import Alternative
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, Kind
 
@@ -32,7 +33,8 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
 
     Every possible action is listed with its cost now, its value (the reward
     expected from here on, minus the costs still to be paid), and how much it
-    loses to the best.
+    loses to the best. What is known beyond the tests that the policy asks for
+    is used, by the law in the file.
 
     [bold]Examples[/bold]
     $ proband next policy.json
@@ -43,14 +45,53 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
     ANSWERS[saved.problem.kind](saved, known or [], as_json=as_json)
 
 
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What to do now, and why.
+
+    Attributes
+    ----------
+    action, value, probability
+        What to do, what it brings from here on, how many subjects are like this one.
+    alternatives : sequence of Alternative
+    by_law : list of str
+        Known tests that the tree does not ask for: the law was asked.
+    waiting : list of str
+        Known tests that are not looked at before what is known on arrival was told.
+    gap : float
+        How much better the best continuation may be, at most.
+    """
+
+    action: int
+    value: float
+    probability: float
+    alternatives: Sequence[Alternative]
+    by_law: list[str]
+    waiting: list[str]
+    gap: float = 0.0
+
+
 def _next_listed(tree: Tree, known: Sequence[str], *, as_json: bool) -> None:
     """Answer for a tree."""
     state = tree.problem.state(inputs.parse_known(known))
-    node = tree.node(state)
+    refuse_unavailable(tree.problem, state)
+    answer = _answer(tree, state)
     if as_json:
-        printing.print_json(_content(tree, state, node))
+        printing.print_json(_content(tree.problem, state, answer))
     else:
-        _show(tree, state, node)
+        _show(tree.problem, state, answer)
+
+
+def _answer(tree: Tree, state: FloatArray) -> Answer:
+    """Ask the tree, or, of one who knows what it does not ask for, the law that it was made with."""
+    node, beyond = tree.node(state), [tree.problem.tests[i].name for i in not_asked(tree, state)]
+    reads = node.action < tree.problem.d and tree.problem.tests[node.action].on_arrival
+    if not beyond or (reads and (tree.origin is None or tree.origin.law is None)):
+        return Answer(node.action, node.value, node.probability, _possible(tree, node, state), [], beyond)
+    with printing.search_progress() as progress:
+        found = continue_from(tree, state, progress=progress)
+    why = found.explanation
+    return Answer(why.action, found.value, why.probability, why.alternatives, beyond, [], found.gap)
 
 
 def _next_measured(best: Plan, known: Sequence[str], *, as_json: bool) -> None:
@@ -80,37 +121,38 @@ ANSWERS |= dict.fromkeys((Kind.SCORES, Kind.SETS), _next_measured)
 """What is said for policies of problems of each kind."""
 
 
-def possible(node: Node, state: FloatArray) -> list[Alternative]:
-    """Return the actions that are still possible: all of the node's but tests whose outcome is known anyway."""
-    return [other for other in node.alternatives if other.action >= len(state) or np.isnan(state[other.action])]
+def _possible(tree: Tree, node: Node, state: FloatArray) -> list[Alternative]:
+    """Return the actions that are possible at a node; older files do not tell which values are lower bounds."""
+
+    def told(other: Alternative) -> Alternative:
+        sure = tree.origin is not None or other.action == node.action or other.action >= tree.problem.d
+        return other if sure else dataclasses.replace(other, at_most=True)
+
+    others = (each for each in node.alternatives if each.action >= len(state) or np.isnan(state[each.action]))
+    return [told(other) for other in others]
 
 
-def _used(tree: Tree, state: FloatArray) -> set[str]:
-    """Return the names of the known tests on which the policy's way to this state depends."""
-    node, used = tree.root, set()
-    while node.children and not np.isnan(state[node.action]):
-        used.add(tree.problem.tests[node.action].name)
-        node = node.children[int(state[node.action])]
-    return used
-
-
-def _content(tree: Tree, state: FloatArray, node: Node) -> dict[str, Any]:
-    known, used = tree.problem.describe(state), _used(tree, state)
-    best = _action(tree.problem, state, node.action)
+def _content(problem: Problem, state: FloatArray, answer: Answer) -> dict[str, Any]:
+    best = _action(problem, state, answer.action)
     return {
         **best,
-        **({"outcomes": list(tree.problem.tests[node.action].names)} if "test" in best else {}),
-        "value": node.value,
-        "unit": tree.problem.unit,
-        "share_of_subjects": node.probability,
-        "known": known,
-        "not_used": [name for name in known if name not in used],
-        "alternatives": _alternatives(tree.problem, state, possible(node, state)),
+        **({"outcomes": list(problem.tests[answer.action].names)} if "test" in best else {}),
+        "value": answer.value,
+        "gap": answer.gap,
+        "unit": problem.unit,
+        "share_of_subjects": answer.probability,
+        "known": problem.describe(state),
+        "used_by_law": answer.by_law,
+        "not_used": answer.waiting,
+        "alternatives": _alternatives(problem, state, answer.alternatives),
     }
 
 
 def _alternatives(problem: Problem, state: FloatArray, actions: Sequence[Alternative]) -> list[dict[str, Any]]:
-    return [{**_action(problem, state, each.action), "value": each.value, "loss": each.loss} for each in actions]
+    return [
+        {**_action(problem, state, each.action), "value": each.value, "loss": each.loss, "at_most": each.at_most}
+        for each in actions
+    ]
 
 
 def _action(problem: Problem, state: FloatArray, action: int) -> dict[str, Any]:
@@ -119,21 +161,22 @@ def _action(problem: Problem, state: FloatArray, action: int) -> dict[str, Any]:
     return {"decision": problem.action_name(action)}
 
 
-def _show(tree: Tree, state: FloatArray, node: Node) -> None:
-    problem = tree.problem
-    known, used = problem.describe(state), _used(tree, state)
-    printing.print_title(_headline(problem, state, node.action))
+def _show(problem: Problem, state: FloatArray, answer: Answer) -> None:
+    known = problem.describe(state)
+    printing.print_title(_headline(problem, state, answer.action))
     facts = [("known", ", ".join(f"{name}={outcome}" for name, outcome in known.items()) or "nothing yet")]
-    idle = [name for name in known if name not in used]
-    if idle:
-        facts.append(("not used", f"{', '.join(idle)} (the policy does not ask for it on the way here)"))
-    facts.append(("value", f"{printing.amount(problem, node.value)} expected from here on"))
-    facts.append(("such subjects", printing.percent(node.probability) if node.probability > 0 else "never seen"))
+    if answer.by_law:
+        facts.append(("by the law", f"{', '.join(answer.by_law)} (the tree does not ask for it on the way here)"))
+    if answer.waiting:
+        facts.append(("not used yet", f"{', '.join(answer.waiting)} (what is known on arrival comes first)"))
+    facts.append(("value", f"{printing.amount(problem, answer.value)} expected from here on"))
+    if answer.gap > 1e-9:
+        facts.append(("bound", f"at most {answer.gap:.3g} better than this"))
+    facts.append(("such subjects", printing.percent(answer.probability) if answer.probability > 0 else "never seen"))
     printing.print_facts(facts)
-    actions = possible(node, state)
-    if len(actions) > 1:
+    if len(answer.alternatives) > 1:
         printing.say()
-        printing.print_choices(problem, state, actions, node.action)
+        printing.print_choices(problem, state, answer.alternatives, answer.action)
 
 
 def _headline(problem: Problem, state: FloatArray, action: int) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from proband.planners import Evaluation
     from proband.planners.progress import Progress, Report
-    from proband.policies.tree import Alternative
+    from proband.policies.nodes import Alternative
     from proband.problem import Problem
     from proband.vocabulary import FloatArray
 
@@ -139,7 +139,7 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
             f"{'test' if other.action < problem.d else 'decide'}: {problem.action_name(other.action)}",
             amount(problem, costs[other.action]) if other.action < problem.d else "",
             f"{other.value:.4g}",
-            f"{other.loss:.4g}" if other.loss > 0 else "best",
+            f"{'at most ' * other.at_most}{other.loss:.4g}" if other.loss > 0 else "best",
         ]
         for other in actions
     ]

@@ -118,7 +118,7 @@ def plan(
         raise PlanError(f"method is {method!r}; planners for {problem.kind.value} are {', '.join(fitting)}; choose one")
     refuse_special(method, planner, options)
     made = planner(problem, law, options)
-    made.explain_choice = why
+    made.explain_choice, made.max_tests, made.budget = why, max_tests, budget
     return made
 
 

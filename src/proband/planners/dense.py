@@ -59,6 +59,7 @@ class DensePlan(DiscretePlan):
     """An exact plan that has every state in a table (`solution`), numbered by its `layout`."""
 
     method = "dense"
+    exact = True
 
     def __init__(self, layout: Layout, distribution: Discrete, solution: Solution) -> None:
         super().__init__(layout.problem, distribution)
@@ -128,6 +129,8 @@ class BorrowedPlan(DensePlan):
 
     `value` and :meth:`values` are those of the other law; :attr:`evaluation` is exact under this one.
     """
+
+    exact = False
 
     def __init__(self, layout: Layout, distribution: Discrete, solution: Solution) -> None:
         super().__init__(layout, distribution, solution)

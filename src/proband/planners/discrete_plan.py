@@ -16,15 +16,25 @@ from numpy.typing import ArrayLike
 
 from proband.distributions import Discrete, totals
 from proband.planners.plans import Explanation, Plan, ranked
-from proband.policies import Decider, Episodes, Node, Tree, follow
+from proband.planners.room import Room, room_after
+from proband.policies import Decider, Episodes, Node, Origin, Tree, follow
+from proband.policies.nodes import Alternative
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Pooling
 
 
 class DiscretePlan(Plan):
-    """A plan for listed outcomes: it can also be compiled into a tree."""
+    """A plan for listed outcomes: it can also be compiled into a tree.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether it acts in the best way in every state, also in those that it does not come to by itself. Otherwise what
+        it would do after another test than its own is one way to go on, and there may be a better one.
+    """
 
     distribution: Discrete
+    exact: bool = False
 
     def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
         """Return the values of checked states of positive probability whose context is known.
@@ -66,15 +76,48 @@ class DiscretePlan(Plan):
     def explain(self, state: ArrayLike) -> Explanation:
         """Return every possible action in a state with its value and what it loses to the best."""
         row = self.one_state(state)
-        action = int(self.act(row)[0])
+        action, value = int(self.act(row)[0]), float(self.values(row)[0])
         agrees = np.flatnonzero(self.distribution.agrees(row))
         probability = float(self.distribution.probabilities[agrees].sum())
-        scores = {action: float(self.values(row)[0])}
-        if action >= self.problem.d or not self.problem.tests[action].on_arrival:
+        if self.max_tests is not None or self.budget is not None:
+            room = room_after(self.problem, self._bought(row), max_tests=self.max_tests, budget=self.budget)
+            return Explanation(action, probability, self._within(row, action, value, room))
+        scores = {action: value}
+        if not self._reads(action):
             scores |= self._decision_values(row)
             if probability > 0:
                 scores |= self._test_values(row, agrees)
-        return Explanation(action, probability, ranked(scores, action))
+        others = [a for a in scores if a < self.problem.d and a != action]
+        return Explanation(action, probability, ranked(scores, action, at_most=() if self.exact else others))
+
+    def _bought(self, row: FloatArray) -> list[int]:
+        """Return the tests that were run where a state is known, in an order in which they may have been."""
+        return [int(i) for i in self.problem.cheapest_order if not np.isnan(row[i])]
+
+    def _reads(self, action: int) -> bool:
+        """Return whether an action is to read what is known on arrival."""
+        return action < self.problem.d and self.problem.tests[action].on_arrival
+
+    def _within(self, row: FloatArray, action: int, value: float, room: Room) -> tuple[Alternative, ...]:
+        """Return what is possible in a state within limits, where `action` is the plan's, and brings `value`.
+
+        Any other test counts with the best decision after it, which breaks no limit; with room for more tests it may be
+        worth more.
+        """
+        scores, agrees = {action: value}, np.flatnonzero(self.distribution.agrees(row))
+        if self._reads(action):
+            return ranked(scores, action)
+        costs, others = self.problem.costs(row)[0], list[int]()
+        scores = self._decision_values(row) | scores
+        if len(agrees):
+            others = [int(i) for i in self.problem.operable if np.isnan(row[i]) and i != action]
+            others = [i for i in others if room.allows(float(costs[i]))]
+        for test in others:
+            after = self.problem.after(row, test)
+            mass = self.distribution.mass(after)
+            decided = np.where(mass > 0, self.decider.decide(after)[1], 0.0)
+            scores[test] = float(mass @ decided / mass.sum() - costs[test])
+        return ranked(scores, action, at_most=others if room.tests > 1 else ())
 
     def tree(self, *, depth: int | None = None) -> Tree:
         """Compile the plan into a decision tree, a policy of its own that needs no distribution.
@@ -85,21 +128,28 @@ class DiscretePlan(Plan):
             Cut below this many tests (what is known on arrival does not count): deeper states get the decision
             that is best there, and the values are those of the cut tree.
         """
-        return Tree(self.problem, self._node(np.full(self.problem.d, np.nan), depth))
+        limits = [limit for limit in (depth, self.max_tests) if limit is not None]
+        origin = Origin(self.method, self.distribution, min(limits, default=None), self.budget)
+        return Tree(self.problem, self._node(np.full(self.problem.d, np.nan), origin, ()), origin)
 
-    def _node(self, row: FloatArray, depth: int | None) -> Node:
-        why = self.explain(row)
-        reading = why.action < self.problem.d and self.problem.tests[why.action].on_arrival
-        if why.action >= self.problem.d or (depth is not None and depth <= 0 and not reading):
+    def _node(self, row: FloatArray, origin: Origin, path: tuple[int, ...]) -> Node:
+        """Return the node of a state to which the tests of `path` lead, in this order, and all below it."""
+        action, mass = int(self.act(row)[0]), float(self.distribution.mass(row)[0])
+        room = room_after(self.problem, path, max_tests=origin.max_tests, budget=origin.budget)
+        if action >= self.problem.d or (room.tests < 1 and not self._reads(action)):
             actions, values = self.decider.decide(row)
-            return Node(int(actions[0]), float(values[0]), why.probability, why.alternatives)
-        below = depth if depth is None or reading else depth - 1
-        children = tuple(self._node(child, below) for child in self.problem.after(row, why.action))
+            action, value = int(actions[0]), float(values[0])
+            return Node(action, value, mass, self._offered(row, action, value, room))
+        children = tuple(self._node(child, origin, (*path, action)) for child in self.problem.after(row, action))
         value = float(self.values(row)[0])
-        if why.probability > 0:
-            mean = sum(child.probability * child.value for child in children) / why.probability
-            value = mean - float(self.problem.costs(row)[0, why.action])
-        return Node(why.action, value, why.probability, why.alternatives, children)
+        if mass > 0:
+            mean = sum(child.probability * child.value for child in children) / mass
+            value = mean - float(self.problem.costs(row)[0, action])
+        return Node(action, value, mass, self._offered(row, action, value, room), children)
+
+    def _offered(self, row: FloatArray, action: int, value: float, room: Room) -> tuple[Alternative, ...]:
+        """Return what is possible in a state, where a tree acts so."""
+        return self.explain(row).alternatives if room == Room() else self._within(row, action, value, room)
 
     def _mean_after(self, row: FloatArray, test: int) -> float:
         """Return the mean, over the outcomes of a test, of the value that follows."""
@@ -178,6 +228,10 @@ class TreePlan(DiscretePlan):
     def run(self, rows: FloatArray) -> Episodes:
         """Take subjects with complete outcome vectors (n, d) from arrival to decision, in one walk down the tree."""
         return self.compact.run(rows)
+
+    def _bought(self, row: FloatArray) -> list[int]:
+        used = self.compact.used(row)
+        return [*used, *(i for i in super()._bought(row) if i not in used)]
 
     @cached_property
     def _course(self) -> Course:

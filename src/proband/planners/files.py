@@ -20,8 +20,9 @@ from proband.planners.options import Options
 from proband.planners.plans import Plan
 from proband.planners.subset.plan import SubsetPlan
 from proband.planners.subset.solution import SubsetSolution
+from proband.policies.policy_files import check_format, read_policy, write_policy
 from proband.policies.tree import FORMAT as TREE
-from proband.policies.tree import Tree, check_format, read_policy, write_policy
+from proband.policies.tree import Tree
 from proband.problem import Problem
 from proband.vocabulary import Kind
 

@@ -48,6 +48,7 @@ class GpuPlan(DiscretePlan):
     """
 
     method = "gpu"
+    exact = True
 
     def __init__(self, layout: Layout, distribution: Discrete, value: float, actions: Any, *, error: float) -> None:
         super().__init__(layout.problem, distribution)

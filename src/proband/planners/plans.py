@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from proband.distributions import Solvable
 from proband.errors import PlanError, StateError
 from proband.planners.evaluation import Evaluation, evaluate
-from proband.policies.tree import Alternative, Tree
+from proband.policies.nodes import Alternative
+from proband.policies.tree import Tree
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
@@ -30,8 +31,8 @@ class Explanation:
     probability : float
         Probability of the state; where it is zero, the decision is that for the most similar outcome vectors.
     alternatives : tuple of Alternative
-        Every possible action with its value and by how much it loses to the best, best first. For a match reward
-        the only decision listed is the best one.
+        Every possible action with its value and by how much it loses to the best, best first; what would break a limit
+        of the plan is not possible. For a match reward the only decision listed is the best one.
     beliefs : tuple
         What is believed of each score (:class:`~proband.planners.gaussian.plan.Belief`), where there are scores.
     """
@@ -42,11 +43,14 @@ class Explanation:
     beliefs: tuple[Any, ...] = ()
 
 
-def ranked(scores: Mapping[int, float], action: int) -> tuple[Alternative, ...]:
-    """Return actions with their values and what they lose, best first; of equal ones the plan's `action`."""
+def ranked(scores: Mapping[int, float], action: int, *, at_most: Collection[int] = ()) -> tuple[Alternative, ...]:
+    """Return actions with their values and what they lose, best first; of equal ones the plan's `action`.
+
+    `at_most` are those that may be worth more (:class:`~proband.policies.nodes.Alternative`).
+    """
     best = max(scores.values())
     order = sorted(scores, key=lambda a: (-scores[a], a != action, a))
-    return tuple(Alternative(a, scores[a], best - scores[a]) for a in order)
+    return tuple(Alternative(a, scores[a], best - scores[a], a in at_most) for a in order)
 
 
 class Plan(ABC):
@@ -67,6 +71,8 @@ class Plan(ABC):
         The planner that made it.
     explain_choice : str
         Why this planner was chosen.
+    max_tests, budget : optional
+        The limits for each subject within which it was made.
     """
 
     method: str
@@ -74,6 +80,8 @@ class Plan(ABC):
     bound: float
     error: float = 0.0
     explain_choice: str = "asked for by name"
+    max_tests: int | None = None
+    budget: float | None = None
 
     def __init__(self, problem: Problem, distribution: Solvable) -> None:
         self.problem = problem

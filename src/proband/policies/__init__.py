@@ -6,8 +6,10 @@ from proband.policies.episodes import Episodes, follow
 from proband.policies.extra import Extra
 from proband.policies.fixed import DecideNow, FixedSet, test_everything
 from proband.policies.leaf_chances import AtLeaves, ByTests, Completion
+from proband.policies.nodes import Node
+from proband.policies.origin import Origin
 from proband.policies.treating import Way, ways
-from proband.policies.tree import Node, Tree
+from proband.policies.tree import Tree
 
 __all__ = [
     "SUREST",
@@ -23,6 +25,7 @@ __all__ = [
     "ExtraPolicy",
     "FixedSet",
     "Node",
+    "Origin",
     "ProjectionDecider",
     "StopDecider",
     "Tree",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from proband.policies.tree import Node, Tree
+from proband.policies.nodes import Node
+from proband.policies.tree import Tree
 from proband.vocabulary import FloatArray
 
 

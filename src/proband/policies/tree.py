@@ -2,73 +2,42 @@
 
 Each node holds an action; a test has one child for every outcome. Acting walks down from the root: the first test
 on the way that a state does not know is run, and the decision of the leaf is taken. Outcomes that are known but
-not asked for on the way are ignored.
-
-On disk policies of every kind are strict JSON in UTF-8.
+not asked for on the way are ignored; with the law that a tree was made with they can be used
+(:mod:`proband.planners.continuing`).
 """
 
 from __future__ import annotations
 
-import json
-import math
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self, TypeVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.errors import PolicyError, ProbandError, StateError, shown
-from proband.files import read_json
+from proband.errors import PolicyError, StateError
 from proband.policies.episodes import Episodes
+from proband.policies.nodes import Node, node_from_dict, node_to_dict
+from proband.policies.origin import Origin
+from proband.policies.policy_files import check_format, read_policy, write_policy
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, outcome_codes, outcome_rows
+from proband.vocabulary import FloatArray, IntArray
 
 FORMAT = "proband policy"
 SCHEMA = 1
-
-Built = TypeVar("Built")
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """One possible action, its value, and by how much it loses to the best."""
-
-    action: int
-    value: float
-    loss: float
-
-
-@dataclass(frozen=True)
-class Node:
-    """What to do in a state.
-
-    Attributes
-    ----------
-    action : int
-        A test, or a decision.
-    value : float
-        Expected remaining reward from here on.
-    probability : float
-        Probability that a subject comes here.
-    alternatives : tuple of Alternative
-        Every possible action here, best first.
-    children : tuple of Node
-        One for each outcome of the test; empty at a decision.
-    """
-
-    action: int
-    value: float
-    probability: float
-    alternatives: tuple[Alternative, ...] = ()
-    children: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True)
 class Tree:
     """A decision tree for a problem.
+
+    Attributes
+    ----------
+    problem : Problem
+    root : Node
+    origin : Origin, optional
+        What it was made with: limits, and the law, by which what it does not ask for can be used all the same.
 
     Examples
     --------
@@ -85,6 +54,7 @@ class Tree:
 
     problem: Problem
     root: Node
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         self._check(self.root, frozenset())
@@ -131,6 +101,14 @@ class Tree:
         [(node, _)] = self._visits(rows)
         return node
 
+    def used(self, state: ArrayLike) -> list[int]:
+        """Return the known tests on which the way to a state depends, in the order asked."""
+        [row], node, used = self.problem.states(state), self.root, list[int]()
+        while node.children and not np.isnan(row[node.action]):
+            used.append(node.action)
+            node = node.children[int(row[node.action])]
+        return used
+
     def nodes(self) -> Iterator[Node]:
         """Yield every node, a parent before its children."""
         stack = [self.root]
@@ -154,7 +132,8 @@ class Tree:
             "format": FORMAT,
             "schema": SCHEMA,
             "problem": self.problem.to_dict(unstated=True),
-            "root": self._node_to_dict(self.root),
+            **({} if self.origin is None else self.origin.to_dict(self.problem)),
+            "root": node_to_dict(self.problem, self.root),
         }
 
     @classmethod
@@ -162,7 +141,7 @@ class Tree:
         """Build a tree from the structure of a policy file."""
         check_format(content, FORMAT, SCHEMA)
         problem = Problem.from_dict(content["problem"])
-        return cls(problem, _node_from_dict(problem, content["root"]))
+        return cls(problem, node_from_dict(problem, content["root"]), Origin.from_dict(content, problem))
 
     def _visits(self, rows: FloatArray) -> Iterator[tuple[Node, IntArray]]:
         """Yield the nodes at which states stand, with the positions of these states."""
@@ -192,23 +171,6 @@ class Tree:
         for child in node.children:
             self._check(child, done | {node.action})
 
-    def _node_to_dict(self, node: Node) -> dict[str, Any]:
-        content = {
-            **_action_to_dict(self.problem, node.action),
-            "value": node.value,
-            "probability": node.probability,
-            "alternatives": [
-                {**_action_to_dict(self.problem, other.action), "value": other.value, "loss": other.loss}
-                for other in node.alternatives
-            ],
-        }
-        if node.children:
-            outcomes = self.problem.tests[node.action].names
-            content["children"] = {
-                name: self._node_to_dict(child) for name, child in zip(outcomes, node.children, strict=True)
-            }
-        return content
-
 
 def _no_outcome(problem: Problem, rows: FloatArray, test: int) -> StateError:
     """Return the error of subjects that show no outcome of a test that is run on them."""
@@ -217,75 +179,3 @@ def _no_outcome(problem: Problem, rows: FloatArray, test: int) -> StateError:
         f"test {one.name!r} has the value {shown_values[0]:g}; a subject's whole outcome vector must be known to run "
         f"it, with outcomes numbered 0 to {one.k - 1}; give one of these"
     )
-
-
-def write_policy(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
-    """Write the structure of a policy file."""
-    try:
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError as error:
-        raise PolicyError(
-            f"a number of the policy is not finite ({error}), and JSON has finite ones alone; give rewards and costs "
-            "in larger units"
-        ) from error
-    Path(path).write_bytes(text + b"\n")
-
-
-def read_policy(path: str | os.PathLike[str], build: Callable[[Mapping[str, Any]], Built]) -> Built:
-    """Return what is built from the structure of a policy file, or say why it is none."""
-    content = read_json(path, PolicyError)
-    try:
-        with np.errstate(divide="raise", over="raise", invalid="raise"):  # numbers that no plan was made with
-            return build(content)
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
-        detail = error if isinstance(error, ProbandError) else f"{type(error).__name__}: {error}"
-        raise PolicyError(f"{path}: it is no policy ({detail}); give a file that proband wrote") from error
-
-
-def check_format(content: Mapping[str, Any], name: str, schema: int) -> None:
-    """Raise unless the structure says that it is of this format."""
-    if content.get("format") != name or content.get("schema") != schema:
-        raise PolicyError(
-            f"format is {content.get('format')!r}, schema {content.get('schema')!r}; this version reads "
-            f"{name!r}, schema {schema}; write the policy again"
-        )
-
-
-def _action_to_dict(problem: Problem, action: int) -> dict[str, Any]:
-    if action < problem.d:
-        return {"test": problem.tests[action].name}
-    if problem.decisions:
-        return {"decision": problem.decisions[action - problem.d]}
-    return {"decision": problem.describe(outcome_rows([action - problem.d], problem.tests)[0])}
-
-
-def _action_from_dict(problem: Problem, content: Mapping[str, Any]) -> int:
-    if "test" in content:
-        return problem.test_index(content["test"])
-    decision = content["decision"]
-    if isinstance(decision, str):
-        return problem.decision_action(decision)
-    row = problem.state(decision)
-    if problem.decisions or np.isnan(row).any():
-        raise PolicyError(f"a decision is {shown(decision)}; it must be one of the problem's; write the policy again")
-    return problem.d + int(outcome_codes(row[None], problem.tests)[0])
-
-
-def _node_from_dict(problem: Problem, content: Mapping[str, Any]) -> Node:
-    action = _action_from_dict(problem, content)
-    alternatives = tuple(
-        Alternative(_action_from_dict(problem, other), _number(other, "value"), _number(other, "loss"))
-        for other in content["alternatives"]
-    )
-    children: tuple[Node, ...] = ()
-    if action < problem.d:
-        below = content["children"]
-        children = tuple(_node_from_dict(problem, below[name]) for name in problem.tests[action].names)
-    return Node(action, _number(content, "value"), _number(content, "probability"), alternatives, children)
-
-
-def _number(content: Mapping[str, Any], key: str) -> float:
-    given = content[key]
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-        raise PolicyError(f"{key} is {shown(given)}; it must be a finite number; write the policy again")
-    return float(given)

@@ -15,7 +15,7 @@ from proband.planners.gaussian.plane import PlaneSolution
 from proband.planners.options import Options
 from proband.planners.plans import Explanation, Plan, ranked
 from proband.policies import ProjectionDecider
-from proband.policies.tree import Alternative
+from proband.policies.nodes import Alternative
 from proband.problem import Problem
 from proband.rewards import Projection
 from proband.vocabulary import FloatArray, IntArray

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proband.policies.tree import Node, Tree
+from proband.policies.nodes import Node
+from proband.policies.tree import Tree
 from proband.vocabulary import Test
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from proband.policies.nodes import Node
 from proband.policies.rules.places import between
-from proband.policies.tree import Node, Tree
+from proband.policies.tree import Tree
 from proband.vocabulary import Test
 
 DEEPEST = 16
