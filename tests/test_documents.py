@@ -115,7 +115,7 @@ def test_the_way_from_a_spreadsheet_to_a_policy(
         if follows == "text":
             assert (shown.err or shown.out) == expected
         done += 1
-    assert done == 7
+    assert done == 8
     _check_filled_in(tomllib.loads(Path("problem.toml").read_text(encoding="utf-8")), tomllib.loads(whole))
 
 

@@ -22,6 +22,7 @@ from proband.cli.app import app
 from proband.instances import INSTANCES
 from proband.policies.rules import FORMATS
 from proband.studies import Study
+from proband.vocabulary import Kind
 
 EXAMPLES = {
     "bolts": "listed outcomes, a table of utilities",
@@ -38,10 +39,14 @@ FILES = {"castings": "numbers that are cut, by a spreadsheet: context, a group, 
 TELL = "study tell s a OUTCOME --json"
 """Follows the advice until it is to decide."""
 
+FOLDS = "plan {example}.toml --data {example}-records.csv --folds 3 --json"
+"""What the entropy of a set has not."""
+
 COMMANDS = (
     "init {example}-records.csv --label '{label}' --out drafted.toml --json",
     "plan {law} --out policy.json --json",
     "plan {example}.toml --data {example}-records.csv --json",
+    FOLDS,
     "next policy.json --json",
     "next policy.json --known '{first}' --json",
     "evaluate {law} policy.json --json",
@@ -146,7 +151,8 @@ def test_every_example_through_every_verb(run, example: str, monkeypatch: pytest
     assert example in FILES or run("example", example, "--records", "200").status == 0
     trip = Trip(run, example)
     for command in COMMANDS:
-        trip.go(command)
+        if command != FOLDS or trip.problem.kind is not Kind.SETS:
+            trip.go(command)
     assert (trip.answers[-1]["advice"]["alternatives"] != []) == (example != "network")
     for line in Path("log.jsonl").read_text(encoding="utf-8").splitlines():
         strict(line)

@@ -47,7 +47,7 @@ def evaluate_command(
     $ proband evaluate bolts.toml policy.json --data new-records.csv
     """
     task, instance = inputs.load_problem(problem)
-    law, source = inputs.load_law(
+    law, source, *_ = inputs.load_law(
         task,
         instance,
         data=data,

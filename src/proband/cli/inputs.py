@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -98,6 +98,15 @@ def parse_known(entries: Sequence[str]) -> dict[str, str]:
     return known
 
 
+class Law(NamedTuple):
+    """A law and where it comes from; one that was learned has the records and how they become a law."""
+
+    law: Solvable
+    source: str
+    records: Records | None = None
+    learn: Callable[[Records], Solvable] | None = None
+
+
 def load_law(
     problem: Problem,
     instance: Instance[Solvable] | None,
@@ -107,7 +116,7 @@ def load_law(
     complete_only: bool = False,
     estimate: str | None = None,
     sheet: str | None = None,
-) -> tuple[Solvable, str]:
+) -> Law:
     """Return the law to plan with, and where it comes from."""
     if data is not None and distribution is not None:
         raise typer.BadParameter("give --data or --distribution, not both")
@@ -116,19 +125,13 @@ def load_law(
     if sheet is not None and data is None:
         raise typer.BadParameter("--sheet is about the table of --data; give --data too")
     if data is not None:
-        table = table_at(data)
-        records, called = problem.records(table, sheet=sheet), reading.called(table)
-        if problem.measured:
-            return _measured_law(problem, records, called, complete_only=complete_only, estimate=estimate)
-        if estimate is not None:
-            return _estimated_law(problem, records, called, estimate)
-        return _law_of_records(records, called, complete_only=complete_only)
+        return _learned(problem, data, sheet=sheet, complete_only=complete_only, estimate=estimate)
     if distribution is not None and problem.measured:
         normal = distributions.Gaussian.load(distribution, problem)
-        return normal, f"{distribution}: a Gaussian of {problem.d} tests"
+        return Law(normal, f"{distribution}: a Gaussian of {problem.d} tests")
     if distribution is not None:
         table = distributions.Discrete.load(distribution, problem)
-        return table, f"{distribution}: {len(table)} outcome vectors"
+        return Law(table, f"{distribution}: {len(table)} outcome vectors")
     if instance is None:
         raise DistributionError(
             "a problem file does not hold the law of its subjects, and this needs one; give --data with past subjects, "
@@ -136,7 +139,21 @@ def load_law(
         )
     law = instance.distribution
     what = f"{len(law)} outcome vectors" if isinstance(law, distributions.Discrete) else f"a Gaussian of {law.d} tests"
-    return law, f"the example's own law: {what}"
+    return Law(law, f"the example's own law: {what}")
+
+
+def _learned(problem: Problem, data: Path, *, sheet: str | None, complete_only: bool, estimate: str | None) -> Law:
+    table = table_at(data)
+    records, called = problem.records(table, sheet=sheet), reading.called(table)
+
+    def learn(some: Records) -> tuple[Solvable, str]:
+        if problem.measured:
+            return _measured_law(problem, some, called, complete_only=complete_only, estimate=estimate)
+        if estimate is not None:
+            return _estimated_law(problem, some, called, estimate)
+        return _law_of_records(some, called, complete_only=complete_only)
+
+    return Law(*learn(records), records, lambda some: learn(some)[0])
 
 
 def table_at(path: Path) -> Any:

@@ -4,96 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
 
-from proband.cli import inputs, plan_measured, printing
+from proband.cli import inputs, plan_measured, printing, validating
+from proband.cli import plan_options as options
+from proband.distributions import Distribution
 from proband.errors import PlanError, UnknownNameError
-from proband.planners import PLANNERS, Evaluation, Plan, evaluate, plan
+from proband.planners import Evaluation, Plan, evaluate, plan
 from proband.planners.files import save_policy
+from proband.planners.progress import Report
+from proband.planners.validation import Validation
 from proband.policies import Tree
 from proband.policies.rendering import FORMATS
-from proband.vocabulary import Kind
+from proband.vocabulary import Kind, Policy
 
 SHOWN_NODES = 60
 """A tree with more nodes is shown only when asked for."""
 TEXT_ENDINGS = {".txt": "text", ".mmd": "mermaid", ".dot": "dot"}
 PICTURE_ENDINGS = (".svg", ".png", ".pdf")
 
-TreeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--tree",
-        metavar="text|mermaid|dot|FILE",
-        help="Print the tree as text (below the figures), or as mermaid or dot (alone, for a pipe); or write it to a "
-        "file ending in .svg, .png, .pdf, .dot, .mmd or .txt.",
-    ),
-]
-DepthOption = Annotated[
-    int | None,
-    typer.Option("--depth", min=0, metavar="N", help="Cut the tree below N tests (known on arrival not counted)."),
-]
-MethodOption = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
-        metavar="NAME",
-        help=f"The planner: {', '.join(PLANNERS)}, or a place such as package.module:function; by default chosen by "
-        "size and reward.",
-    ),
-]
-DeviceOption = Annotated[
-    str | None,
-    typer.Option("--device", metavar="cpu|gpu", help="Where a dense plan is made; by default chosen by size."),
-]
-MaxTestsOption = Annotated[
-    int | None, typer.Option("--max-tests", min=0, metavar="N", help="Run at most N tests on a subject.")
-]
-BudgetOption = Annotated[
-    float | None, typer.Option("--budget", min=0, metavar="COST", help="Pay at most this for the tests of a subject.")
-]
-NodePenaltyOption = Annotated[
-    float,
-    typer.Option(
-        "--node-penalty",
-        min=0,
-        metavar="COST",
-        help="Search for a smaller tree: each of its tests must earn this, whatever share of subjects comes to it.",
-    ),
-]
-TimeLimitOption = Annotated[
-    float | None,
-    typer.Option("--time-limit", min=0, metavar="SECONDS", help="Stop a search then; its bound tells how good it is."),
-]
-ToleranceOption = Annotated[
-    float | None,
-    typer.Option(
-        "--tolerance",
-        metavar="EPS",
-        help="Numerical error allowed in the value of a plan of measured tests; for a set the gap to end a search at.",
-    ),
-]
-PlotOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--plot",
-        metavar="FILE",
-        help="Draw a plan of measured tests: where each action is best, for each tested set (.svg, .png, .pdf).",
-    ),
-]
-OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="JSON", help="Write the policy, for proband next and proband evaluate.")
-]
-
 
 @dataclass(frozen=True)
 class Answer:
-    """What the command found and wrote; `cut` is there if the tree was cut."""
+    """What the command found and wrote; `cut` is there if the tree was cut, `seen` if there were folds."""
 
     plan: Plan
-    source: str
+    law: inputs.Law
+    seen: Validation | None
     tree: Tree | None
     cut: Evaluation | None
     rendered: str | None
@@ -107,17 +47,18 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     distribution: inputs.DistributionOption = None,
     complete_only: inputs.CompleteOnlyOption = False,
     estimate: inputs.EstimateOption = None,
-    tree: TreeOption = None,
-    depth: DepthOption = None,
-    out: OutOption = None,
-    method: MethodOption = None,
-    device: DeviceOption = None,
-    max_tests: MaxTestsOption = None,
-    budget: BudgetOption = None,
-    node_penalty: NodePenaltyOption = 0.0,
-    time_limit: TimeLimitOption = None,
-    tolerance: ToleranceOption = None,
-    plot: PlotOption = None,
+    tree: options.TreeOption = None,
+    depth: options.DepthOption = None,
+    out: options.OutOption = None,
+    method: options.MethodOption = None,
+    device: options.DeviceOption = None,
+    max_tests: options.MaxTestsOption = None,
+    budget: options.BudgetOption = None,
+    node_penalty: options.NodePenaltyOption = 0.0,
+    time_limit: options.TimeLimitOption = None,
+    tolerance: options.ToleranceOption = None,
+    plot: options.PlotOption = None,
+    folds: options.FoldsOption = None,
     as_json: inputs.JsonOption = False,
 ) -> None:
     """Find the best policy, and show what to expect of it.
@@ -128,6 +69,7 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     [bold]Examples[/bold]
     $ proband plan bolts
     $ proband plan bolts.toml --data bolts-records.csv --out policy.json
+    $ proband plan bolts.toml --data bolts-records.csv --folds 5
     $ proband plan gout --tree gout.svg
     $ proband plan bolts --tree mermaid > tree.mmd
     $ proband plan bolts --max-tests 2
@@ -135,7 +77,7 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     """
     _check_tree(tree)
     task, instance = inputs.load_problem(problem)
-    law, source = inputs.load_law(
+    law = inputs.load_law(
         task,
         instance,
         data=data,
@@ -144,16 +86,36 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
         estimate=estimate,
         sheet=sheet,
     )
-    with printing.search_progress() as progress:
-        best = plan(
-            task, law, method=method, device=device, max_tests=max_tests, budget=budget, time_limit=time_limit,
+    if folds is not None and law.records is None:
+        raise typer.BadParameter("--folds is about the rows of --data; give --data too")
+    if folds is not None and tree in FORMATS and tree != "text" and not as_json:
+        raise typer.BadParameter(f"--tree {tree} prints the tree alone; write it to a file, or leave --folds out")
+
+    def made(given: Distribution, progress: Report | None = None) -> Plan:
+        return plan(
+            task, given, method=method, device=device, max_tests=max_tests, budget=budget, time_limit=time_limit,
             tolerance=tolerance, progress=progress, node_penalty=node_penalty,
         )  # fmt: skip
-    ANSWERS[task.kind](best, source, tree=tree, depth=depth, out=out, plot=plot, as_json=as_json)
+
+    def cut(given: Distribution) -> Policy:
+        return made(given) if depth is None else made(given).tree(depth=depth)
+
+    with printing.search_progress() as progress:
+        best = made(law.law, progress)
+    seen = None if folds is None else validating.validate(task, law, cut, folds)
+    ANSWERS[task.kind](best, law, seen, tree=tree, depth=depth, out=out, plot=plot, as_json=as_json)
 
 
 def _answer_listed(
-    best: Plan, source: str, *, tree: str | None, depth: int | None, out: Path | None, plot: Path | None, as_json: bool
+    best: Plan,
+    law: inputs.Law,
+    seen: Validation | None,
+    *,
+    tree: str | None,
+    depth: int | None,
+    out: Path | None,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     if plot is not None:
         raise PlanError("--plot draws plans of measured tests; these list outcomes; use --tree plan.svg")
@@ -161,7 +123,8 @@ def _answer_listed(
     compiled = best.tree(depth=depth) if asked else small_tree(best, SHOWN_NODES)
     answer = Answer(
         plan=best,
-        source=source,
+        law=law,
+        seen=seen,
         tree=compiled,
         cut=None if depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled),
         rendered=FORMATS[tree](compiled) if compiled is not None and tree in FORMATS else None,
@@ -176,7 +139,15 @@ def _answer_listed(
 
 
 def _answer_measured(
-    best: Plan, source: str, *, tree: str | None, depth: int | None, out: Path | None, plot: Path | None, as_json: bool
+    best: Plan,
+    law: inputs.Law,
+    seen: Validation | None,
+    *,
+    tree: str | None,
+    depth: int | None,
+    out: Path | None,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     if tree is not None or depth is not None:
         raise PlanError(
@@ -184,9 +155,9 @@ def _answer_measured(
         )
     written = plan_measured.write(best, out, plot)
     if as_json:
-        printing.print_json(plan_measured.content(best, source, written))
+        printing.print_json(plan_measured.content(best, law.source, written) | validating.content(law, seen))
     else:
-        plan_measured.show(best, source, written)
+        plan_measured.show(best, law, seen, written)
 
 
 ANSWERS = {Kind.LISTED: _answer_listed, Kind.SCORES: _answer_measured, Kind.SETS: _answer_measured}
@@ -244,8 +215,9 @@ def _content(answer: Answer) -> dict[str, Any]:
     content = {
         "problem": best.problem.name,
         "unit": best.problem.unit,
-        "law": answer.source,
+        "law": answer.law.source,
         "value": best.value,
+        **validating.content(answer.law, answer.seen),
         "bound": best.bound,
         "gap": best.gap,
         **printing.evaluation_content(best.evaluation),
@@ -264,15 +236,19 @@ def _content(answer: Answer) -> dict[str, Any]:
 def _show(answer: Answer, *, show_tree: bool) -> None:
     best, task, tree = answer.plan, answer.plan.problem, answer.tree
     printing.print_title(task.name or "Plan")
-    facts = [("law", answer.source), ("value", f"{printing.amount(task, best.value)} a subject (rewards minus costs)")]
+    in_sample = answer.law.records is not None
+    facts = [("law", answer.law.source), ("value", printing.value_of_plan(task, best.value, in_sample=in_sample))]
+    facts += validating.facts(task, answer.seen, cut=answer.cut is not None)
     if best.gap > 1e-9:
         facts.append(("bound", f"{printing.amount(task, best.bound)}: at most {best.gap:.3g} better than this plan"))
     facts += printing.evaluation_facts(task, best.evaluation)
     facts.append(("method", f"{best.method}, {best.explain_choice}"))
     if answer.cut is not None:
-        facts.append(("cut tree", f"value {printing.amount(task, answer.cut.value)} a subject"))
+        cut = f"value {printing.amount(task, answer.cut.value)} a subject" + ", in-sample" * in_sample
+        facts.append(("cut tree", cut))
     facts += [("written", path) for path in answer.written]
     printing.print_facts(facts)
+    validating.hint(task, answer.law, answer.seen)
     if show_tree and tree is not None and (answer.rendered or sum(1 for _ in tree.nodes()) <= SHOWN_NODES):
         printing.say("\n" + (answer.rendered or FORMATS["text"](tree)))
     elif show_tree:

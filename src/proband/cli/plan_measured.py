@@ -6,10 +6,12 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from proband.cli import printing
+from proband.cli import printing, validating
+from proband.cli.inputs import Law
 from proband.distributions import Gaussian
 from proband.planners import Plan
 from proband.planners.files import save_policy
+from proband.planners.validation import Validation
 from proband.vocabulary import Kind
 
 if TYPE_CHECKING:
@@ -64,11 +66,12 @@ def _set_content(best: Any) -> dict[str, Any]:
     return {"chosen": [best.problem.tests[i].name for i in best.chosen]}
 
 
-def show(best: Plan, source: str, written: list[str]) -> None:
+def show(best: Plan, law: Law, seen: Validation | None, written: list[str]) -> None:
     """Print what to expect of the plan, and what it does first."""
     task = best.problem
     printing.print_title(task.name or "Plan")
-    facts = [("law", source), ("value", f"{printing.amount(task, best.value)} a subject (rewards minus costs)")]
+    value = printing.value_of_plan(task, best.value, in_sample=law.records is not None)
+    facts = [("law", law.source), ("value", value), *validating.facts(task, seen)]
     if best.error:
         facts.append(("numerical error", f"about {best.error:.1g} (an estimate)"))
     facts += OWN_FACTS[task.kind](best)
@@ -78,6 +81,7 @@ def show(best: Plan, source: str, written: list[str]) -> None:
     facts.append(("method", f"{best.method}, {best.explain_choice}"))
     facts += [("written", path) for path in written]
     printing.print_facts(facts)
+    validating.hint(task, law, seen)
     if task.kind is Kind.SCORES:
         show_choices(best, task.state())
 

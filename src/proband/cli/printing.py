@@ -60,6 +60,21 @@ def waiting(what: str) -> Iterator[None]:
     """Show on standard error that something is under way, once it takes longer than two seconds."""
     bar = progress_bar()
     bar.add_task(what)
+    with _shown_late(bar):
+        yield
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Report]:
+    """Show on standard error how many of some parts are done, once it takes longer than two seconds."""
+    bar = progress_bar(counting=True)
+    line = bar.add_task(what, total=total)
+    with _shown_late(bar):
+        yield lambda progress: bar.update(line, completed=progress.done)
+
+
+@contextmanager
+def _shown_late(bar: Progressbar) -> Iterator[None]:
     timer = threading.Timer(2.0, bar.start)
     timer.daemon = True
     timer.start()
@@ -161,6 +176,11 @@ def percent(share: float) -> str:
     ('98.8 %', '100 %')
     """
     return f"{100 * share:.3g} %"
+
+
+def value_of_plan(problem: Problem, value: float, *, in_sample: bool) -> str:
+    """Return the value of a plan, with what it is."""
+    return f"{amount(problem, value)} a subject (rewards minus costs)" + ", in-sample" * in_sample
 
 
 def evaluation_facts(problem: Problem, evaluation: Evaluation) -> list[tuple[str, str]]:

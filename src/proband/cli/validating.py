@@ -1,0 +1,58 @@
+"""What ``proband plan --data`` says of its value: in-sample, and with ``--folds`` cross-validated beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from proband.cli import printing
+from proband.cli.inputs import Law
+from proband.distributions import Distribution
+from proband.planners.validation import LEVEL, Interval, Scores, Validation, cross_validate
+from proband.problem import Problem
+from proband.vocabulary import Kind, Policy
+
+IN_SAMPLE, BY_LAW = "in-sample", "under the law"
+NAMES = {"everything": "testing everything", "now": "deciding at once"}
+
+
+def validate(task: Problem, law: Law, make: Callable[[Distribution], Policy], folds: int) -> Validation:
+    """Make everything again without each fold, with a progress bar."""
+    assert law.records is not None
+    assert law.learn is not None
+    with printing.counting("cross-validating", folds * (folds + 1) // 2) as progress:
+        return cross_validate(task, law.records, law.learn, make, folds=folds, progress=progress)
+
+
+def content(law: Law, found: Validation | None) -> dict[str, Any]:
+    """Return what the value is, for programs."""
+    kind = {"value_is": BY_LAW if law.records is None else IN_SAMPLE}
+    return kind if found is None else {**kind, "cross_validated": {"level": LEVEL, **dataclasses.asdict(found)}}
+
+
+def facts(task: Problem, found: Validation | None, *, cut: bool = False) -> list[tuple[str, str]]:
+    """Return what the plan (or its tree, once it is cut) and its rivals bring to subjects that they have not seen."""
+    if found is None:
+        return []
+    rows = f"{found.scored} rows" + f", {found.left_out} incomplete ones cannot be treated" * (found.left_out > 0)
+    told = [("cross-validated", f"{_value(task, found.plan)} ({'the cut tree, ' * cut}{found.folds} folds, {rows})")]
+    for name, scores in found.others.items():
+        ahead = scores.ahead
+        more = "" if ahead is None else f"; the plan is ahead by {ahead.mean:.3g} ({_limits(ahead)})"
+        told.append((NAMES.get(name, name), _value(task, scores) + more))
+    return told
+
+
+def hint(task: Problem, law: Law, found: Validation | None) -> None:
+    """Say how the value to believe is found, where the printed one is in-sample."""
+    if law.records is not None and found is None and task.kind is not Kind.SETS:
+        printing.say(f"\nThe value is {IN_SAMPLE}; new subjects may bring far less: see what with --folds 5.")
+
+
+def _value(task: Problem, scores: Scores) -> str:
+    return f"{printing.amount(task, scores.value.mean)} a subject, {100 * LEVEL:.0f} % interval {_limits(scores.value)}"
+
+
+def _limits(found: Interval) -> str:
+    return f"{found.low:.3g} to {found.high:.3g}"
