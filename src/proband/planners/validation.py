@@ -7,7 +7,9 @@ rows, and these are then treated by it. The mean over all rows estimates the val
 The rows' spread alone would make the interval too short: rows share plans, and the plan at hand is another one than
 those of the folds. So the whole is done again without each fold j, with plans that saw neither fold j nor the rows that
 they treat, m_j, and the standard error is the larger one of s/√n (s the spread of the n rows) and the jackknife's,
-√((K - 1)/K · Σ (m_j - m̄)²). The interval is the mean ± t standard errors.
+√((K - 1)/K · Σ (m_j - m̄)²). The interval is the mean ± t standard errors. Plans from more rows are better: from
+(K - 2)/K to (K - 1)/K of the rows the mean m rose by m - m̄, and if what is lost to few rows falls as 1/n, the plan
+from all of them is worth (K - 2)/K · (m - m̄) more. The interval reaches on by so much on this side; the mean stays.
 
 It covers the chance of which subjects came into the table, for the plan and for the rows that test it. It does not
 cover that complete rows may be unlike the others, nor that tomorrow's subjects may be unlike those of the table; and
@@ -169,10 +171,12 @@ def interval(numbers: FloatArray, *, again: FloatArray | None = None, level: flo
 
     mean, n = float(numbers.mean()), len(numbers)
     error = float(numbers.std(ddof=1) / math.sqrt(n))
+    trend = 0.0
     if again is not None:
         error = max(error, math.sqrt((len(again) - 1) * float(again.var())))
+        trend = (1 - 2 / len(again)) * (mean - float(again.mean()))
     reach = float(stdtrit(n - 1, 0.5 + level / 2)) * error
-    return Interval(mean, error, mean - reach, mean + reach)
+    return Interval(mean, error, mean - reach + min(trend, 0.0), mean + reach + max(trend, 0.0))
 
 
 class _Total:
