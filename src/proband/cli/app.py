@@ -13,7 +13,7 @@ from proband.texts import escaped, without_passwords
 MISTAKES: Any = typer.BadParameter.__bases__
 """Mistakes of usage, wherever typer keeps the class."""
 
-COMMANDS = ("plan", "evaluate", "next", "sensors", "example", "doctor", "demo", "study", "experiment")
+COMMANDS = ("init", "plan", "evaluate", "next", "sensors", "example", "doctor", "demo", "study", "experiment")
 
 
 class Root(groups.Commands):
