@@ -33,7 +33,7 @@ def subjects(problem: Problem, n: int, seed: int) -> FloatArray:
 def test_a_study_with_thirty_tests(run, late: bool) -> None:
     problem = line(late=late)
     problem.save("line.toml")
-    write_table("past.csv", problem.tests, subjects(problem, 60, seed=1))
+    write_table("past.csv", problem.tests, subjects(problem, 120, seed=1))
     assert run("study", "create", "line.toml", "--name", "s", "--json").status == 0
     assert run("study", "import", "s", "past.csv", "--json").status == 0
     subject = problem.describe(subjects(problem, 1, seed=2)[0])
@@ -51,10 +51,10 @@ def test_a_study_with_thirty_tests(run, late: bool) -> None:
 
 
 def test_subjects_across_the_ends_of_blocks(tmp_path) -> None:
-    """Whole subjects by advice, beyond the first 50: plans are made in the background, advice never waits for them."""
+    """Whole subjects by advice, beyond the first 100: plans are made in the background, advice never waits for them."""
     problem = line()
     with Study.create(problem, name="s", store=f"sqlite:///{tmp_path / 's.db'}") as study:
-        for row in subjects(problem, 80, seed=3):
+        for row in subjects(problem, 140, seed=3):
             outcomes = problem.describe(row)
             subject = study.arrive(known={"shift": outcomes["shift"]})
             while (advice := study.ask(subject)).kind == "test":
