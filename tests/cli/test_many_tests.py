@@ -9,7 +9,7 @@ from proband import Problem, Test
 from proband.rewards import Table
 from proband.studies import Study
 from proband.tables import write_table
-from proband.vocabulary import FloatArray
+from proband.vocabulary import FloatArray, Records
 
 
 def line(*, late: bool = False) -> Problem:
@@ -54,11 +54,12 @@ def test_subjects_across_the_ends_of_blocks(tmp_path) -> None:
     """Whole subjects by advice, beyond the first 100: plans are made in the background, advice never waits for them."""
     problem = line()
     with Study.create(problem, name="s", store=f"sqlite:///{tmp_path / 's.db'}") as study:
-        for row in subjects(problem, 140, seed=3):
+        study.learn_from(Records(subjects(problem, 95, seed=1)))
+        for row in subjects(problem, 50, seed=3):
             outcomes = problem.describe(row)
             subject = study.arrive(known={"shift": outcomes["shift"]})
             while (advice := study.ask(subject)).kind == "test":
                 study.tell(subject, {advice.action: outcomes[advice.action]})
             study.decide(subject)
-        assert study.summary().finished == 80
+        assert study.summary().finished == 50
         assert study.replay().differences == ()
