@@ -9,7 +9,7 @@ from proband import Problem, Test
 from proband.rewards import Table
 from proband.studies import Study
 from proband.tables import write_table
-from proband.vocabulary import FloatArray
+from proband.vocabulary import FloatArray, Records
 
 
 def line(*, late: bool = False) -> Problem:
@@ -33,7 +33,7 @@ def subjects(problem: Problem, n: int, seed: int) -> FloatArray:
 def test_a_study_with_thirty_tests(run, late: bool) -> None:
     problem = line(late=late)
     problem.save("line.toml")
-    write_table("past.csv", problem.tests, subjects(problem, 60, seed=1))
+    write_table("past.csv", problem.tests, subjects(problem, 120, seed=1))
     assert run("study", "create", "line.toml", "--name", "s", "--json").status == 0
     assert run("study", "import", "s", "past.csv", "--json").status == 0
     subject = problem.describe(subjects(problem, 1, seed=2)[0])
@@ -51,14 +51,15 @@ def test_a_study_with_thirty_tests(run, late: bool) -> None:
 
 
 def test_subjects_across_the_ends_of_blocks(tmp_path) -> None:
-    """Whole subjects by advice, beyond the first 50: plans are made in the background, advice never waits for them."""
+    """Whole subjects by advice, beyond the first 100: plans are made in the background, advice never waits for them."""
     problem = line()
     with Study.create(problem, name="s", store=f"sqlite:///{tmp_path / 's.db'}") as study:
-        for row in subjects(problem, 80, seed=3):
+        study.learn_from(Records(subjects(problem, 95, seed=1)))
+        for row in subjects(problem, 50, seed=3):
             outcomes = problem.describe(row)
             subject = study.arrive(known={"shift": outcomes["shift"]})
             while (advice := study.ask(subject)).kind == "test":
                 study.tell(subject, {advice.action: outcomes[advice.action]})
             study.decide(subject)
-        assert study.summary().finished == 80
+        assert study.summary().finished == 50
         assert study.replay().differences == ()
