@@ -26,6 +26,7 @@ from proband.instances.networks import load_network
 from proband.planners.files import load_policy
 from proband.policies import Tree
 from proband.policies.rendering import text
+from proband.policies.rules import FORMATS as RULES
 from proband.problem_files import toml
 from proband.tables import read_records
 
@@ -120,6 +121,8 @@ def _for(names: tuple[str, ...], read: Callable[[Path, Problem], object]) -> tup
 def _follow(path: Path) -> None:
     tree = Tree.load(path)
     text(tree)
+    for write in RULES.values():
+        write(tree)
     tree.act(np.full((1, tree.problem.d), np.nan))
     json.dumps(tree.to_dict(), allow_nan=False)
 

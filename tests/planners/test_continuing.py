@@ -122,6 +122,23 @@ def test_nodes_of_cut_and_limited_trees_offer_what_the_limit_allows(seed: int, d
             check_offers(offered, {a: v for a, v in wanted.items() if a != node.action}, problem)
 
 
+@pytest.mark.parametrize("method", ["dense", "sparse", "myopic", "gain"])
+@pytest.mark.parametrize("seed", range(6))
+def test_nodes_of_any_plan_say_which_values_may_be_higher(seed: int, method: str) -> None:
+    problem, law, _ = cases(seed)
+    plain, tree = BruteForce(problem, law), plan(problem, law, method=method).tree()
+    stack = [(tree.root, problem.state())]
+    while stack:
+        node, state = stack.pop()
+        after = problem.after(state, node.action) if node.children else ()
+        stack += list(zip(node.children, after, strict=True))
+        if node.probability > 0:
+            others = [each for each in node.alternatives if each.action != node.action]
+            wanted = {a: v for a, v in plain.action_values(state).items() if a != node.action}
+            assert {each.at_most for each in others if each.action < problem.d} <= {method != "dense"}
+            check_offers(others, wanted, problem)
+
+
 def bolts() -> tuple[Problem, Discrete]:
     problem = Problem(
         [Test("visual", 0.05), Test("weight", 0.1), Test("crack", 0.3)],
@@ -175,6 +192,8 @@ def test_a_law_that_is_too_large_or_useless_is_not_kept(tmp_path: Path, monkeypa
         ("made", None),
         ("made", {"method": "dense", "max_tests": -1, "budget": None}),
         ("made", {"method": "dense", "max_tests": None, "budget": "much"}),
+        ("made", {"method": "dense", "max_tests": None, "budget": math.inf}),
+        ("made", {"method": "dense", "max_tests": 1.5, "budget": None}),
     ],
 )
 def test_a_damaged_law_is_refused(tmp_path: Path, key: str, value: object) -> None:

@@ -6,6 +6,7 @@ can be found, within the limits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -63,9 +64,12 @@ class Origin:
             rows = [[float(outcome) for outcome in row.split()] for row in content["law"]["support"]]
             law = Discrete(rows, content["law"]["probabilities"])
             law.check(problem)
-        for key in ("max_tests", "budget"):
-            given = made[key]
-            if given is not None and (isinstance(given, bool) or not isinstance(given, int | float) or not given >= 0):
-                raise PolicyError(f"{key} is {shown(given)}; it must be a number of 0 or more; write the policy again")
-        max_tests = None if made["max_tests"] is None else int(made["max_tests"])
-        return cls(str(made["method"]), law, max_tests, made["budget"])
+        return cls(str(made["method"]), law, _limit(made, "max_tests", int), _limit(made, "budget", int | float))
+
+
+def _limit(made: Mapping[str, Any], key: str, kind: Any) -> Any:
+    given = made[key]
+    wrong = isinstance(given, bool) or not isinstance(given, kind) or not 0 <= given < math.inf
+    if given is not None and wrong:
+        raise PolicyError(f"{key} is {shown(given)}; it must be a finite number of 0 or more; write the policy again")
+    return given
