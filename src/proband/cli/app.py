@@ -13,7 +13,7 @@ from proband.texts import escaped, without_passwords
 MISTAKES: Any = typer.BadParameter.__bases__
 """Mistakes of usage, wherever typer keeps the class."""
 
-COMMANDS = ("plan", "evaluate", "next", "sensors", "example", "doctor", "demo", "study", "experiment")
+COMMANDS = ("plan", "evaluate", "next", "sensors", "example", "doctor", "demo", "study", "serve", "token", "experiment")
 
 
 class Root(groups.Commands):
