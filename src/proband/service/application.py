@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 import proband
 from proband.errors import CODES, ProbandError, RequestError
-from proband.service import models, pages
+from proband.service import pages, replies, requests
 from proband.service.access.log import FRESH, AccessLog
 from proband.service.access.rates import Rate
 from proband.service.desk import Desk
@@ -106,7 +106,8 @@ async def _look_for_revocations(state: State) -> None:
 
 async def _told(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProbandError)
-    return problem_of(error)
+    store = request.app.state.service.desk.store.url  # where it is, is nobody's business
+    return problem_of(type(error)(str(error).replace(store, "this service's store")))
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
@@ -138,8 +139,8 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         parts = schema.setdefault("components", {})
-        parts.setdefault("schemas", {})["Problem"] = models.Problem.model_json_schema()
-        parts["schemas"]["LogIn"] = models.LogIn.model_json_schema()
+        parts.setdefault("schemas", {})["Problem"] = replies.Problem.model_json_schema()
+        parts["schemas"]["LogIn"] = requests.LogIn.model_json_schema()
         for unused in ("HTTPValidationError", "ValidationError"):
             parts["schemas"].pop(unused, None)
         parts["securitySchemes"] = {

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from proband.errors import AccessError, RequestError, TooManyRequestsError
-from proband.service import models
+from proband.service import replies, requests
 from proband.service.access.log import UNKNOWN
 from proband.service.access.tokens import Caller, Role
 from proband.service.gate import address_of, refusal
@@ -27,7 +27,7 @@ entrance = router("access", prefix="")
 
 @entrance.post(
     "/login",
-    response_model=models.CallerOut,
+    response_model=replies.CallerOut,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -58,7 +58,7 @@ async def log_in_by_link(
     return await _with_cookie(service, await _known(request, service, token), RedirectResponse("/", 303))
 
 
-@entrance.post("/logout", response_model=models.Done)
+@entrance.post("/logout", response_model=replies.Done)
 async def log_out(request: Request, service: Service) -> Answer:
     """End the log-in of this browser."""
     guard, caller = service.guard, request.state.caller
@@ -69,34 +69,34 @@ async def log_out(request: Request, service: Service) -> Answer:
     return answer
 
 
-@routes.get("/me", response_model=models.CallerOut)
+@routes.get("/me", response_model=replies.CallerOut)
 async def who_am_i(caller: Viewer) -> Answer:
     """Return who asks: the name that stands in the log, the role, and the studies."""
     return Answer(_caller(caller))
 
 
-@routes.get("/tokens", response_model=list[models.TokenOut])
+@routes.get("/tokens", response_model=list[replies.TokenOut])
 async def list_tokens(service: Service, caller: Admin) -> Answer:
     """List all tokens, without their secrets."""
     tokens = await service.desk.run(service.access.tokens)
-    return Answer([{name: token.to_dict()[name] for name in models.TokenOut.model_fields} for token in tokens])
+    return Answer([{name: token.to_dict()[name] for name in replies.TokenOut.model_fields} for token in tokens])
 
 
-@routes.post("/tokens", status_code=201, response_model=models.NewTokenOut)
-async def make_token(service: Service, caller: Admin, given: models.NewToken) -> Answer:
+@routes.post("/tokens", status_code=201, response_model=replies.NewTokenOut)
+async def make_token(service: Service, caller: Admin, given: requests.NewToken) -> Answer:
     """Make a token; its secret is shown this once."""
     make = partial(service.access.make, given.user, Role.of(given.role), given.studies, days=given.days, by=caller.user)
     secret, token = await service.desk.run(make)
-    return Answer({**{name: token.to_dict()[name] for name in models.TokenOut.model_fields}, "secret": secret}, 201)
+    return Answer({**{name: token.to_dict()[name] for name in replies.TokenOut.model_fields}, "secret": secret}, 201)
 
 
-@routes.delete("/tokens/{token}", response_model=models.TokenOut)
+@routes.delete("/tokens/{token}", response_model=replies.TokenOut)
 async def revoke_token(
     service: Service, caller: Admin, token: Annotated[str, Path(max_length=100, examples=["1f0c2a9b"])]
 ) -> Answer:
     """Revoke a token, and end its log-ins and streams."""
     revoked = await service.desk.run(partial(service.access.revoke, token, by=caller.user))
-    return Answer({name: revoked.to_dict()[name] for name in models.TokenOut.model_fields})
+    return Answer({name: revoked.to_dict()[name] for name in replies.TokenOut.model_fields})
 
 
 async def _known(request: Request, service: State, token: str) -> Caller:
@@ -126,8 +126,8 @@ async def _with_cookie(service: State, caller: Caller, answer: Response) -> Resp
 def _token_in(body: bytes, *, form: bool) -> str:
     try:
         if form:
-            return models.LogIn(token=parse_qs(body.decode())["token"][0]).token
-        return models.LogIn.model_validate(json.loads(body)).token
+            return requests.LogIn(token=parse_qs(body.decode())["token"][0]).token
+        return requests.LogIn.model_validate(json.loads(body)).token
     except (ValueError, LookupError, RecursionError, ValidationError):
         raise RequestError('the request has no token; send {"token": "proband_..."}, or the form of the page') from None
 

@@ -10,7 +10,7 @@ from fastapi import Query
 from starlette.responses import HTMLResponse, Response
 
 from proband.errors import MissingExtraError, StudyError
-from proband.service import models
+from proband.service import replies, requests
 from proband.service.problems import Answer
 from proband.service.routes.common import Service, StudyName, Viewer, router
 from proband.studies import Study
@@ -38,8 +38,8 @@ async def policy_tree(
     return tree.to_dict()
 
 
-@routes.post("/studies/{study}/what-if", response_model=models.AdviceOut)
-async def what_if(service: Service, caller: Viewer, study: StudyName, given: models.Hypothesis) -> Answer:
+@routes.post("/studies/{study}/what-if", response_model=replies.AdviceOut)
+async def what_if(service: Service, caller: Viewer, study: StudyName, given: requests.Hypothesis) -> Answer:
     """Return what the present policy would advise for a newcomer of whom this much were known; nothing is written."""
     return Answer((await service.desk.call(study, partial(Study.what_if, known=given.known))).to_dict())
 

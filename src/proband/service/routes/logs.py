@@ -13,7 +13,7 @@ from fastapi import Header, Request
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from proband.service import models
+from proband.service import replies
 from proband.service.access.tokens import Caller, Role
 from proband.service.problems import Answer
 from proband.service.routes.common import After, Engineer, Limit, Service, StudyName, Viewer, page, router, speaking_of
@@ -26,7 +26,7 @@ routes = router("log")
 LINES = "application/x-ndjson"
 
 
-@routes.get("/studies/{study}/events", response_model=models.Page[models.EventOut])
+@routes.get("/studies/{study}/events", response_model=replies.Page[replies.EventOut])
 async def list_events(
     service: Service, caller: Viewer, study: StudyName, after: After = 0, limit: Limit = 100
 ) -> Answer:
@@ -36,7 +36,7 @@ async def list_events(
         return list(live.events(after, limit=limit + 1))
 
     events = await service.desk.call(study, look)
-    items = [{name: getattr(event, name) for name in models.EventOut.model_fields} for event in events]
+    items = [{name: getattr(event, name) for name in replies.EventOut.model_fields} for event in events]
     return Answer(page(items, limit, lambda item: item["number"]))
 
 
@@ -63,7 +63,7 @@ async def stream(
     return StreamingResponse(events, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
-@routes.get("/studies/{study}/verify", response_model=models.VerifiedOut)
+@routes.get("/studies/{study}/verify", response_model=replies.VerifiedOut)
 async def verify(service: Service, caller: Engineer, study: StudyName) -> Answer:
     """Prove that no entry of the log was altered, reordered or dropped; keep the hash elsewhere."""
     found = await service.desk.call(study, lambda live: live.verify(), seconds=service.limits.long_seconds)
@@ -93,7 +93,7 @@ async def table(service: Service, caller: Viewer, study: StudyName) -> Response:
 @routes.post(
     "/import",
     status_code=201,
-    response_model=models.ImportedOut,
+    response_model=replies.ImportedOut,
     openapi_extra={"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}},
 )
 async def import_log(request: Request, service: Service, caller: Engineer) -> Answer:

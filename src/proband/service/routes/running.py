@@ -7,7 +7,7 @@ import time
 from starlette.responses import Response
 
 import proband
-from proband.service import models
+from proband.service import replies
 from proband.service.metrics import MEDIA_TYPE
 from proband.service.problems import Answer
 from proband.service.routes.common import Overseer, Service, router
@@ -16,13 +16,13 @@ routes = router("running", prefix="")
 _STARTED = time.time()
 
 
-@routes.get("/health", response_model=models.Health)
+@routes.get("/health", response_model=replies.Health)
 async def health() -> Answer:
     """Say that the process lives; nothing else is looked at."""
     return Answer({"status": "alive", "version": proband.__version__})
 
 
-@routes.get("/ready", response_model=models.Ready)
+@routes.get("/ready", response_model=replies.Ready)
 async def ready(service: Service) -> Answer:
     """Say that the store answers; an error (503) if it does not."""
     await service.desk.run(service.access.refresh)

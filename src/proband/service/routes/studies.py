@@ -9,7 +9,7 @@ from fastapi import Query
 
 from proband.errors import AgentError, StudyExistsError
 from proband.problem import Problem
-from proband.service import models
+from proband.service import replies, requests
 from proband.service.access.tokens import Caller, Role
 from proband.service.problems import Answer
 from proband.service.routes.common import Engineer, Key, Limit, Service, StudyName, Viewer, lent, page, router
@@ -22,7 +22,7 @@ from proband.studies.stores.entries import names_of_studies
 routes = router("studies")
 
 
-@routes.get("/studies", response_model=models.Page[models.StudyOut])
+@routes.get("/studies", response_model=replies.Page[replies.StudyOut])
 async def list_studies(
     service: Service,
     caller: Viewer,
@@ -38,8 +38,8 @@ async def list_studies(
     return Answer(page(await service.desk.run(look), limit, lambda item: item["study"]))
 
 
-@routes.post("/studies", status_code=201, response_model=models.StudyDetail)
-async def create_study(service: Service, caller: Engineer, given: models.NewStudy, key: Key = None) -> Answer:
+@routes.post("/studies", status_code=201, response_model=replies.StudyDetail)
+async def create_study(service: Service, caller: Engineer, given: requests.NewStudy, key: Key = None) -> Answer:
     """Begin a study of a problem, which is given as the text of its file; past records are learned at once.
 
     With an idempotency key, a study that is there already with the same content is answered like a new one.
@@ -51,13 +51,13 @@ async def create_study(service: Service, caller: Engineer, given: models.NewStud
     return Answer(await desk.call(name, describe), 201)
 
 
-@routes.get("/studies/{study}", response_model=models.StudyDetail)
+@routes.get("/studies/{study}", response_model=replies.StudyDetail)
 async def show_study(service: Service, caller: Viewer, study: StudyName) -> Answer:
     """Return what a study is about."""
     return Answer(await service.desk.call(study, describe))
 
 
-@routes.get("/studies/{study}/summary", response_model=models.SummaryOut)
+@routes.get("/studies/{study}/summary", response_model=replies.SummaryOut)
 async def summarise(
     service: Service,
     caller: Viewer,
@@ -70,9 +70,9 @@ async def summarise(
     return Answer((await service.desk.call(study, work, seconds=service.limits.long_seconds)).to_dict())
 
 
-@routes.post("/studies/{study}/records", response_model=models.LearnedOut)
+@routes.post("/studies/{study}/records", response_model=replies.LearnedOut)
 async def learn_from_records(
-    service: Service, caller: Engineer, study: StudyName, given: models.Past, key: Key = None
+    service: Service, caller: Engineer, study: StudyName, given: requests.Past, key: Key = None
 ) -> Answer:
     """Learn from past records; the same table again adds nothing."""
 
@@ -84,9 +84,9 @@ async def learn_from_records(
     return Answer(await service.desk.write(study, learn, actor=caller.user, station=None))
 
 
-@routes.post("/studies/{study}/restart", response_model=models.Done)
+@routes.post("/studies/{study}/restart", response_model=replies.Done)
 async def restart(
-    service: Service, caller: Engineer, study: StudyName, given: models.Restart, key: Key = None
+    service: Service, caller: Engineer, study: StudyName, given: requests.Restart, key: Key = None
 ) -> Answer:
     """Start learning afresh from here on; everything stays in the log."""
     work = partial(Study.restart, reason=given.reason, key=key)
@@ -101,7 +101,7 @@ def describe(study: Study) -> dict[str, Any]:
     return {**about, "problem": study.problem.to_dict()}
 
 
-def _create(store: Store, caller: Caller, given: models.NewStudy, *, repeated: bool) -> str:
+def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated: bool) -> str:
     """Begin a study and learn from past records; return its name. Nothing is begun if anything given is wrong."""
     if given.agent is not None and ":" in given.agent:  # a request must not choose what is imported here
         raise AgentError(
@@ -131,13 +131,13 @@ def _create(store: Store, caller: Caller, given: models.NewStudy, *, repeated: b
     return name
 
 
-def _check_past(given: models.Past, problem: Problem) -> None:
+def _check_past(given: requests.Past, problem: Problem) -> None:
     """Raise unless past records can be learned."""
     with lent(given.records, ".csv", given.source) as path:
         past_records(read_past(path, problem), problem, given.source)
 
 
-def _check_same(study: Study, problem: Problem, given: models.NewStudy) -> None:
+def _check_same(study: Study, problem: Problem, given: requests.NewStudy) -> None:
     """Raise unless a study that is there is the one that is asked for again."""
     said = next(iter(study.events(limit=1))).data
     asked = {"seed": given.seed, "horizon": given.horizon, "condition_number": given.condition_number}

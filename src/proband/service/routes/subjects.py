@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
-from proband.service import models
+from proband.service import replies, requests
 from proband.service.access.tokens import Caller
 from proband.service.problems import Answer
 from proband.service.routes.common import (
@@ -30,7 +30,7 @@ routes = router("subjects")
 SUBJECT = "/studies/{study}/subjects/{subject}"
 
 
-@routes.get("/studies/{study}/subjects", response_model=models.Page[models.SubjectOut])
+@routes.get("/studies/{study}/subjects", response_model=replies.Page[replies.SubjectOut])
 async def list_subjects(
     service: Service,
     caller: Viewer,
@@ -48,37 +48,37 @@ async def list_subjects(
     return Answer(await service.desk.call(study, look))
 
 
-@routes.post("/studies/{study}/arrive", status_code=201, response_model=models.SubjectOut)
+@routes.post("/studies/{study}/arrive", status_code=201, response_model=replies.SubjectOut)
 async def arrive(
-    service: Service, caller: Operator, study: StudyName, given: models.Arrival, key: Key = None
+    service: Service, caller: Operator, study: StudyName, given: requests.Arrival, key: Key = None
 ) -> Answer:
     """Let a subject arrive, and bind it to the present policy."""
     work = partial(Study.arrive, known=given.known, subject=given.subject, key=key)
     return await _written(service, caller, study, given.station, work, status=201)
 
 
-@routes.post("/studies/{study}/take", response_model=models.SubjectOut)
-async def take(service: Service, caller: Operator, study: StudyName, given: models.Taking, key: Key = None) -> Answer:
+@routes.post("/studies/{study}/take", response_model=replies.SubjectOut)
+async def take(service: Service, caller: Operator, study: StudyName, given: requests.Taking, key: Key = None) -> Answer:
     """Take a subject over from another station: the named one, or the one that has waited longest."""
     work = partial(Study.take, subject=given.subject, at_once=given.at_once, key=key)
     return await _written(service, caller, study, given.station, work)
 
 
-@routes.get(SUBJECT, response_model=models.SubjectOut)
+@routes.get(SUBJECT, response_model=replies.SubjectOut)
 async def show_subject(service: Service, caller: Viewer, study: StudyName, subject: SubjectName) -> Answer:
     """Return a subject, as it now stands."""
     return Answer((await service.desk.call(study, partial(Study.subject, name=subject))).to_dict())
 
 
-@routes.get(f"{SUBJECT}/ask", response_model=models.AdviceOut)
+@routes.get(f"{SUBJECT}/ask", response_model=replies.AdviceOut)
 async def ask(service: Service, caller: Viewer, study: StudyName, subject: SubjectName) -> Answer:
     """Return what to do next with a subject, and why; nothing is written."""
     return Answer((await service.desk.call(study, partial(Study.ask, subject=subject))).to_dict())
 
 
-@routes.post(f"{SUBJECT}/tell", response_model=models.SubjectOut)
+@routes.post(f"{SUBJECT}/tell", response_model=replies.SubjectOut)
 async def tell(
-    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: models.Telling, key: Key = None
+    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: requests.Telling, key: Key = None
 ) -> Answer:
     """Tell what tests showed, the advised ones or others; all of it is recorded, or none."""
     return await _written(
@@ -86,9 +86,14 @@ async def tell(
     )
 
 
-@routes.post(f"{SUBJECT}/decide", response_model=models.DecisionOut)
+@routes.post(f"{SUBJECT}/decide", response_model=replies.DecisionOut)
 async def decide(
-    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: models.Deciding, key: Key = None
+    service: Service,
+    caller: Operator,
+    study: StudyName,
+    subject: SubjectName,
+    given: requests.Deciding,
+    key: Key = None,
 ) -> Answer:
     """Decide on a subject, and finish it; without a decision, the advised one or the best for what is known."""
 
@@ -99,13 +104,13 @@ async def decide(
     return Answer(await service.desk.write(study, work, actor=caller.user, station=given.station))
 
 
-@routes.post(f"{SUBJECT}/correct", response_model=models.SubjectOut)
+@routes.post(f"{SUBJECT}/correct", response_model=replies.SubjectOut)
 async def correct(
     service: Service,
     caller: Operator,
     study: StudyName,
     subject: SubjectName,
-    given: models.Correction,
+    given: requests.Correction,
     key: Key = None,
 ) -> Answer:
     """Correct an outcome that was told wrongly: a new event, the old one stays in the log."""
@@ -113,22 +118,22 @@ async def correct(
     return await _written(service, caller, study, given.station, work)
 
 
-@routes.post(f"{SUBJECT}/void", response_model=models.SubjectOut)
+@routes.post(f"{SUBJECT}/void", response_model=replies.SubjectOut)
 async def void(
-    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: models.Voiding, key: Key = None
+    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: requests.Voiding, key: Key = None
 ) -> Answer:
     """Take a subject out of the study; it stays in the log, and counts no more."""
     work = partial(Study.void, subject=subject, reason=given.reason, key=key)
     return await _written(service, caller, study, given.station, work)
 
 
-@routes.post(f"{SUBJECT}/reveal", response_model=models.SubjectOut)
+@routes.post(f"{SUBJECT}/reveal", response_model=replies.SubjectOut)
 async def reveal(
     service: Service,
     caller: Operator,
     study: StudyName,
     subject: SubjectName,
-    given: models.Revelation,
+    given: requests.Revelation,
     key: Key = None,
 ) -> Answer:
     """Tell what came to light about a finished subject."""
