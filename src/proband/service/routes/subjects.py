@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
-from proband.service import replies, requests
+from proband.service import replies
 from proband.service.access.tokens import Caller
 from proband.service.problems import Answer
+from proband.service.requests import Arrival, Correction, Deciding, Revelation, Taking, Telling, Voiding
 from proband.service.routes.common import (
     After,
     Key,
@@ -49,16 +50,14 @@ async def list_subjects(
 
 
 @routes.post("/studies/{study}/arrive", status_code=201, response_model=replies.SubjectOut)
-async def arrive(
-    service: Service, caller: Operator, study: StudyName, given: requests.Arrival, key: Key = None
-) -> Answer:
+async def arrive(service: Service, caller: Operator, study: StudyName, given: Arrival, key: Key = None) -> Answer:
     """Let a subject arrive, and bind it to the present policy."""
     work = partial(Study.arrive, known=given.known, subject=given.subject, key=key)
     return await _written(service, caller, study, given.station, work, status=201)
 
 
 @routes.post("/studies/{study}/take", response_model=replies.SubjectOut)
-async def take(service: Service, caller: Operator, study: StudyName, given: requests.Taking, key: Key = None) -> Answer:
+async def take(service: Service, caller: Operator, study: StudyName, given: Taking, key: Key = None) -> Answer:
     """Take a subject over from another station: the named one, or the one that has waited longest."""
     work = partial(Study.take, subject=given.subject, at_once=given.at_once, key=key)
     return await _written(service, caller, study, given.station, work)
@@ -78,7 +77,7 @@ async def ask(service: Service, caller: Viewer, study: StudyName, subject: Subje
 
 @routes.post(f"{SUBJECT}/tell", response_model=replies.SubjectOut)
 async def tell(
-    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: requests.Telling, key: Key = None
+    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: Telling, key: Key = None
 ) -> Answer:
     """Tell what tests showed, the advised ones or others; all of it is recorded, or none."""
     return await _written(
@@ -92,7 +91,7 @@ async def decide(
     caller: Operator,
     study: StudyName,
     subject: SubjectName,
-    given: requests.Deciding,
+    given: Deciding,
     key: Key = None,
 ) -> Answer:
     """Decide on a subject, and finish it; without a decision, the advised one or the best for what is known."""
@@ -110,7 +109,7 @@ async def correct(
     caller: Operator,
     study: StudyName,
     subject: SubjectName,
-    given: requests.Correction,
+    given: Correction,
     key: Key = None,
 ) -> Answer:
     """Correct an outcome that was told wrongly: a new event, the old one stays in the log."""
@@ -120,7 +119,7 @@ async def correct(
 
 @routes.post(f"{SUBJECT}/void", response_model=replies.SubjectOut)
 async def void(
-    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: requests.Voiding, key: Key = None
+    service: Service, caller: Operator, study: StudyName, subject: SubjectName, given: Voiding, key: Key = None
 ) -> Answer:
     """Take a subject out of the study; it stays in the log, and counts no more."""
     work = partial(Study.void, subject=subject, reason=given.reason, key=key)
@@ -133,7 +132,7 @@ async def reveal(
     caller: Operator,
     study: StudyName,
     subject: SubjectName,
-    given: requests.Revelation,
+    given: Revelation,
     key: Key = None,
 ) -> Answer:
     """Tell what came to light about a finished subject."""
