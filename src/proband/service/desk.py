@@ -2,8 +2,12 @@
 
 There is one :class:`~proband.Study` for each study, opened when it is first asked for; whoever asks speaks through it
 under his own name and station (:meth:`~proband.Study.speaking`). Nothing that waits for a disk, a server or a plan runs
-on the event loop: calls run in threads, so many at once for one study, so that a study whose first plan takes long
-leaves threads for the others. The rest wait, and when too many do, the service says that it is busy.
+on the event loop: calls run in threads. Python runs one thread at a time, and handing over costs more than a quick call
+takes, so that quick calls of one study (what stations do) run in few threads, and the others wait for their turn on the
+event loop, where waiting is cheap. What may take long (summaries, trees, exports) has threads of its own.
+
+A write is acknowledged when it is durable. Where the store can make many writes durable at once, they are committed one
+after the other, and one sync serves all that were committed before it began.
 
 A call that takes too long is answered by an error; what it does is done all the same, and its idempotency key tells.
 """
@@ -11,19 +15,21 @@ A call that takes too long is answered by an error; what it does is done all the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from proband.errors import ServiceError, StoreError
 from proband.service.limits import Limits
 from proband.studies import Study
 from proband.studies.stores import Store
+from proband.studies.stores.contract import Defers
 
 T = TypeVar("T")
 Watcher = Callable[[str], None]
+Settled = asyncio.Future[None]
 
 STATION = "service"
 """Where this process is, for what it does itself."""
@@ -42,8 +48,10 @@ class Desk:
     def __init__(self, store: Store, limits: Limits) -> None:
         self.store, self.limits = store, limits
         self._studies: dict[str, asyncio.Task[Study]] = {}
-        self._room: dict[str, asyncio.Semaphore] = {}
-        self._threads = ThreadPoolExecutor(limits.threads, thread_name_prefix="study")
+        self._lanes: dict[str, asyncio.Semaphore] = {}
+        self._quick = ThreadPoolExecutor(limits.threads, thread_name_prefix="quick")
+        self._slow = ThreadPoolExecutor(limits.slow_threads, thread_name_prefix="slow")
+        self._syncs = Syncs(store, limits.syncs) if isinstance(store, Defers) else None
         self._waiting = 0
         self.wrote: Watcher = lambda study: None  # told after each write
 
@@ -57,22 +65,27 @@ class Desk:
         """Calls that were made and not answered."""
         return self._waiting
 
-    async def call(self, study: str, work: Callable[[Study], T], *, seconds: float | None = None) -> T:
-        """Work on a study in a thread."""
+    async def ask(self, study: str, work: Callable[[Study], T]) -> T:
+        """Ask a study something that takes a moment."""
         live = await self._opened(study)
-        return await self._within(self._room_of(study), partial(work, live), seconds)
+        return await self._within(self.limits.answer_seconds, partial(self._in_lane, study, partial(work, live)))
 
     async def write(self, study: str, work: Callable[[Study], T], *, actor: str, station: str | None) -> T:
-        """Work on a study as an actor at a station, and tell those who watch it."""
+        """Work on a study as an actor at a station, and tell those who watch it; durable when this returns."""
         live = (await self._opened(study)).speaking(actor=actor, station=station or actor)
         try:
-            return await self._within(self._room_of(study), partial(work, live), None)
+            return await self._within(self.limits.answer_seconds, partial(self._durable, study, partial(work, live)))
         finally:
             self.wrote(study)
 
+    async def call(self, study: str, work: Callable[[Study], T]) -> T:
+        """Do something with a study that may take long."""
+        return await self.run(partial(work, await self._opened(study)), seconds=self.limits.long_seconds)
+
     async def run(self, work: Callable[[], T], *, seconds: float | None = None) -> T:
-        """Do something that concerns no open study in a thread."""
-        return await self._within(None, work, seconds)
+        """Do something that concerns no open study, or takes long, in a thread."""
+        limit = self.limits.answer_seconds if seconds is None else seconds
+        return await self._within(limit, partial(_threaded, self._slow, work))
 
     async def close(self) -> None:
         """Close all studies and the store; calls that are under way end first, or are left behind with the process."""
@@ -82,7 +95,8 @@ class Desk:
                 with suppress(StoreError):
                     await loop.run_in_executor(None, task.result().close)
             task.cancel()
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._quick, self._slow):
+            threads.shutdown(wait=False, cancel_futures=True)
         await loop.run_in_executor(None, self.store.close)
 
     async def _opened(self, study: str) -> Study:
@@ -90,42 +104,91 @@ class Desk:
         if task is None:
             task = self._studies[study] = asyncio.create_task(self._open(study))
             task.add_done_callback(partial(self._forget_failed, study))
-        return await asyncio.shield(task)
+        return task.result() if task.done() else await asyncio.shield(task)
 
     async def _open(self, study: str) -> Study:
-        return await self._within(
-            None, lambda: Study.open(study, store=self.store, station=STATION, actor=STATION), None
-        )
+        return await self.run(partial(Study.open, study, store=self.store, station=STATION, actor=STATION))
 
     def _forget_failed(self, study: str, task: asyncio.Task[Study]) -> None:
         if task.cancelled() or task.exception() is not None:
             self._studies.pop(study, None)
 
-    def _room_of(self, study: str) -> asyncio.Semaphore:
-        return self._room.setdefault(study, asyncio.Semaphore(self.limits.side_by_side))
-
-    async def _within(self, room: asyncio.Semaphore | None, work: Callable[[], T], seconds: float | None) -> T:
-        """Wait for room and for the answer, together for so many seconds at most."""
+    async def _within(self, seconds: float, begun: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Wait for an answer, for so many seconds at most."""
         if self._waiting >= self.limits.waiting:
             raise ServiceError(f"{self._waiting:,} calls wait already; the service is busy; try again in a moment")
-        limit = self.limits.answer_seconds if seconds is None else seconds
         self._waiting += 1
         try:
-            async with asyncio.timeout(limit):
-                return await (self._threaded(work) if room is None else self._in_room(room, work))
+            async with asyncio.timeout(seconds):
+                return await begun()
         except TimeoutError:
             raise ServiceError(
-                f"there was no answer within {limit:g} seconds; the study may be making its first plan, or its store "
+                f"there was no answer within {seconds:g} seconds; the study may be making its first plan, or its store "
                 "be held by others; try again, a write with the same idempotency key"
             ) from None
         finally:
             self._waiting -= 1
 
-    async def _in_room(self, room: asyncio.Semaphore, work: Callable[[], T]) -> T:
-        await room.acquire()
-        future = asyncio.get_running_loop().run_in_executor(self._threads, work)
-        future.add_done_callback(lambda _: room.release())  # when it is done, and not when nobody waits any more
+    async def _in_lane(self, study: str, work: Callable[[], T]) -> T:
+        lane = self._lanes.get(study)
+        if lane is None:
+            lane = self._lanes[study] = asyncio.Semaphore(self.limits.side_by_side)
+        await lane.acquire()
+        future = asyncio.get_running_loop().run_in_executor(self._quick, work)
+        future.add_done_callback(lambda _: lane.release())  # when it is done, and not when nobody waits any more
         return await asyncio.shield(future)
 
-    async def _threaded(self, work: Callable[[], T]) -> T:
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._threads, work))
+    async def _durable(self, study: str, work: Callable[[], T]) -> T:
+        if self._syncs is None:
+            return await self._in_lane(study, work)
+        answer = await self._in_lane(study, partial(self._syncs.deferred, work))
+        await self._syncs.settled()
+        return answer
+
+
+class Syncs:
+    """Syncs of a store, each for all writes that were committed before it began; some may overlap."""
+
+    def __init__(self, store: Defers, at_once: int) -> None:
+        self._store, self._at_once = store, at_once
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="sync")
+        self._running = 0
+        self._next: Settled | None = None
+
+    def deferred(self, work: Callable[[], T]) -> T:
+        """Work, in a thread, without waiting for the disk."""
+        with self._store.deferring():
+            return work()
+
+    async def settled(self) -> None:
+        """Return when everything is durable that was committed before this was called."""
+        loop = asyncio.get_running_loop()
+        if self._next is None:
+            self._next = loop.create_future()
+        joined = self._next
+        self._begin(loop)
+        await asyncio.shield(joined)
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._next is None or self._running >= self._at_once:
+            return
+        batch, self._next = self._next, None
+        self._running += 1
+        future = loop.run_in_executor(self._threads, self._store.settle)
+        future.add_done_callback(partial(self._ended, loop, batch))
+
+    def _ended(
+        self, loop: asyncio.AbstractEventLoop, batch: asyncio.Future[None], synced: asyncio.Future[None]
+    ) -> None:
+        self._running -= 1
+        error = synced.exception()
+        if error is None:
+            batch.set_result(None)
+        else:
+            batch.set_exception(error)
+            batch.exception()  # whoever waited may have left
+        self._begin(loop)
+
+
+async def _threaded(threads: Executor, work: Callable[[], T]) -> T:
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(threads, work))

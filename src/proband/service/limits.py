@@ -26,7 +26,11 @@ class Limits:
     connections : int
         That are open at once; with more, the service is busy.
     threads, side_by_side : int
-        Calls of studies at work at once, in all, and for one study; the others wait.
+        Quick calls at work at once, in all, and for one study; the others wait.
+    slow_threads : int
+        Calls at work at once that may take long.
+    syncs : int
+        Syncs of the disk that may overlap.
     waiting : int
         Calls that may wait; with more, the service is busy.
     uploads : int
@@ -53,7 +57,9 @@ class Limits:
     long_seconds: float = 600.0
     connections: int = 1000
     threads: int = 64
-    side_by_side: int = 24
+    side_by_side: int = 2
+    slow_threads: int = 16
+    syncs: int = 2
     waiting: int = 1000
     uploads: int = 2
     streams: int = 200

@@ -166,7 +166,7 @@ def _load(config: uvicorn.Config, serving: Serving) -> None:
 def _listening(serving: Serving) -> socket.socket:
     """Return a socket that listens, or raise."""
     family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sends at once on such only
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((serving.host, serving.port))

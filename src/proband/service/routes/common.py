@@ -63,7 +63,7 @@ class May:
     def __init__(self, role: Role, *, everywhere: bool = False) -> None:
         self.role, self.everywhere = role, everywhere
 
-    def __call__(self, request: Request) -> Caller:
+    async def __call__(self, request: Request) -> Caller:
         """Return who asks."""
         caller: Caller = request.state.caller
         study = request.path_params.get("study")
@@ -76,8 +76,8 @@ class May:
         return caller
 
 
-def state_of(request: Request) -> State:
-    """Return what the parts of the service share."""
+async def state_of(request: Request) -> State:
+    """Return what the parts of the service share; no coroutine would be run in a thread, which takes longer."""
     state: State = request.app.state.service
     return state
 

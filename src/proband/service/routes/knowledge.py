@@ -34,20 +34,20 @@ async def policy_tree(
 
     Each node has an action, its value, how probable it is that a subject comes there, and the alternatives.
     """
-    tree = await service.desk.call(study, partial(Study.tree, depth=depth), seconds=service.limits.long_seconds)
+    tree = await service.desk.call(study, partial(Study.tree, depth=depth))
     return tree.to_dict()
 
 
 @routes.post("/studies/{study}/what-if", response_model=replies.AdviceOut)
 async def what_if(service: Service, caller: Viewer, study: StudyName, given: requests.Hypothesis) -> Answer:
     """Return what the present policy would advise for a newcomer of whom this much were known; nothing is written."""
-    return Answer((await service.desk.call(study, partial(Study.what_if, known=given.known))).to_dict())
+    return Answer((await service.desk.ask(study, partial(Study.what_if, known=given.known))).to_dict())
 
 
 @routes.get("/studies/{study}/report", response_class=HTMLResponse)
 async def report(service: Service, caller: Viewer, study: StudyName) -> Response:
     """Return the report: costs over time, tests saved, what was learned, decisions, drift. One HTML file."""
-    text = await service.desk.call(study, _report, seconds=service.limits.long_seconds)
+    text = await service.desk.call(study, _report)
     return HTMLResponse(text, headers={"Content-Security-Policy": REPORT_POLICY})
 
 

@@ -35,7 +35,7 @@ async def list_events(
     def look(live: Study) -> list[Event]:
         return list(live.events(after, limit=limit + 1))
 
-    events = await service.desk.call(study, look)
+    events = await service.desk.ask(study, look)
     items = [{name: getattr(event, name) for name in replies.EventOut.model_fields} for event in events]
     return Answer(page(items, limit, lambda item: item["number"]))
 
@@ -56,7 +56,7 @@ async def stream(
 
     A browser that was cut off sends the last id by itself, and goes on from there.
     """
-    await service.desk.call(study, lambda live: None)
+    await service.desk.ask(study, lambda live: None)
     service.feeds.check_room(caller.user)
     still = partial(service.access.still, caller)
     events = service.feeds.stream(study, after if last is None else last, caller.user, still)
@@ -66,7 +66,7 @@ async def stream(
 @routes.get("/studies/{study}/verify", response_model=replies.VerifiedOut)
 async def verify(service: Service, caller: Engineer, study: StudyName) -> Answer:
     """Prove that no entry of the log was altered, reordered or dropped; keep the hash elsewhere."""
-    found = await service.desk.call(study, lambda live: live.verify(), seconds=service.limits.long_seconds)
+    found = await service.desk.call(study, lambda live: live.verify())
     return Answer(found._asdict())
 
 
@@ -121,7 +121,7 @@ async def _file(
     folder = Path(tempfile.mkdtemp(prefix="proband-"))
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     try:
-        await service.desk.call(study, lambda live: write(live, folder / name), seconds=service.limits.long_seconds)
+        await service.desk.call(study, lambda live: write(live, folder / name))
     except BaseException:
         remove()
         raise

@@ -48,13 +48,13 @@ async def create_study(service: Service, caller: Engineer, given: requests.NewSt
     name = await desk.run(
         partial(_create, desk.store, caller, given, repeated=key is not None), seconds=desk.limits.long_seconds
     )
-    return Answer(await desk.call(name, describe), 201)
+    return Answer(await desk.ask(name, describe), 201)
 
 
 @routes.get("/studies/{study}", response_model=replies.StudyDetail)
 async def show_study(service: Service, caller: Viewer, study: StudyName) -> Answer:
     """Return what a study is about."""
-    return Answer(await service.desk.call(study, describe))
+    return Answer(await service.desk.ask(study, describe))
 
 
 @routes.get("/studies/{study}/summary", response_model=replies.SummaryOut)
@@ -67,7 +67,7 @@ async def summarise(
 ) -> Answer:
     """Return a study at a glance: costs over time, tests saved, decisions, what is to be explored, drift."""
     work = partial(Study.summary, exploration=exploration, drift=drift)
-    return Answer((await service.desk.call(study, work, seconds=service.limits.long_seconds)).to_dict())
+    return Answer((await service.desk.call(study, work)).to_dict())
 
 
 @routes.post("/studies/{study}/records", response_model=replies.LearnedOut)

@@ -46,7 +46,7 @@ async def list_subjects(
         found = live.subjects(open=open, after=after, limit=limit + 1)
         return page([subject.to_dict() for subject in found], limit, lambda item: item["number"])
 
-    return Answer(await service.desk.call(study, look))
+    return Answer(await service.desk.ask(study, look))
 
 
 @routes.post("/studies/{study}/arrive", status_code=201, response_model=replies.SubjectOut)
@@ -66,13 +66,13 @@ async def take(service: Service, caller: Operator, study: StudyName, given: Taki
 @routes.get(SUBJECT, response_model=replies.SubjectOut)
 async def show_subject(service: Service, caller: Viewer, study: StudyName, subject: SubjectName) -> Answer:
     """Return a subject, as it now stands."""
-    return Answer((await service.desk.call(study, partial(Study.subject, name=subject))).to_dict())
+    return Answer((await service.desk.ask(study, partial(Study.subject, name=subject))).to_dict())
 
 
 @routes.get(f"{SUBJECT}/ask", response_model=replies.AdviceOut)
 async def ask(service: Service, caller: Viewer, study: StudyName, subject: SubjectName) -> Answer:
     """Return what to do next with a subject, and why; nothing is written."""
-    return Answer((await service.desk.call(study, partial(Study.ask, subject=subject))).to_dict())
+    return Answer((await service.desk.ask(study, partial(Study.ask, subject=subject))).to_dict())
 
 
 @routes.post(f"{SUBJECT}/tell", response_model=replies.SubjectOut)
