@@ -15,7 +15,6 @@ from pathlib import Path
 from benchmarks import machine
 from benchmarks.service import report
 from benchmarks.service.running import Serving, work
-
 from proband.client import Service
 from proband.instances import bolts
 from proband.studies import open_store

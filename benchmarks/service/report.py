@@ -17,11 +17,14 @@ HEADER = [
 
 def page(rows, about, minutes, stations):
     said = paragraph(
-        f"""{stations} stations of `proband.client` in two processes on the same machine ask and tell at an even pace, {minutes:g} minutes for each case; arrivals
-        and decisions come on top. Times are those of the client, from the call to the answer, retries included. What was acknowledged is looked up in the log
-        afterwards. {about["machine"]}, load {about["load"]} before; {about["versions"]}; {about["date"]}."""
+        f"""{stations} stations of `proband.client`, in two processes on the same machine, ask and tell at an even pace,
+        {minutes:g} minutes for each case; arrivals and decisions come on top. Times are those of the client, from the
+        call to the answer, retries included; "CPU a pair" is that of the service, plans included. What was acknowledged
+        is looked up in the log afterwards. {about["machine"]}, load {about["load"]} before; {about["versions"]};
+        {about["date"]}."""
     )
-    return f"# The service under load\n\n`make bench-service` measures this.\n\n{said}\n\n{table(HEADER, [cells(row) for row in rows])}\n"
+    found = table(HEADER, [cells(row) for row in rows])
+    return f"# The service under load\n\n`make bench-service` measures this.\n\n{said}\n\n{found}\n"
 
 
 def cells(row):

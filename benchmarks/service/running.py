@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from itertools import chain
 
 import psutil
 
@@ -90,11 +91,13 @@ def work(urls, study, *, stations, seconds, rate, meanwhile=lambda: None, proces
         time.sleep(0.05)
     found = [team.results() for team in teams]
     together = {
-        "seconds": {verb: sorted(sum((each["seconds"][verb] for each in found), [])) for verb in found[0]["seconds"]},
+        "seconds": {
+            verb: sorted(chain.from_iterable(each["seconds"][verb] for each in found)) for verb in found[0]["seconds"]
+        },
         "took": max(each["took"] for each in found),
     }
     for name in ("errors", "acknowledged"):
-        together[name] = sum((each[name] for each in found), [])
+        together[name] = list(chain.from_iterable(each[name] for each in found))
     together["pairs"] = sum(each["pairs"] for each in found)
     return together
 

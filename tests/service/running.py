@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -43,12 +43,20 @@ class Reply(NamedTuple):
 class Running:
     """``proband serve`` with options, on a free port of this machine unless they say otherwise."""
 
-    def __init__(self, store: str, *options: str, port: int = 0, folder: Path | None = None) -> None:
-        command = [sys.executable, "-m", "proband", "serve", "--store", store, "--port", str(port), *options]
+    def __init__(
+        self,
+        store: str,
+        *options: str,
+        port: int = 0,
+        folder: Path | None = None,
+        program: Sequence[str] = ("proband", "serve"),
+    ) -> None:
+        command = [sys.executable, "-m", *program, "--store", store, "--port", str(port), *options]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
+        self.store = store
         self.said: list[str] = []
         self.errors: list[str] = []
         assert self.process.stdout is not None
@@ -134,9 +142,9 @@ class Running:
     def _wait_until_ready(self) -> int:
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
-            found = re.findall(r"serves at https?://\S+?:(\d+)", "\n".join(self.said))
-            if found and _answers(int(found[0])):
-                return int(found[0])
+            found = re.findall(r"serves at (https?)://\S+?:(\d+)", "\n".join(self.said))
+            if found and _answers(*found[0]):
+                return int(found[0][1])
             if self.process.poll() is not None:
                 self._ended()
                 raise AssertionError(f"the service ended with {self.process.returncode}: {self.errors}")
@@ -144,11 +152,11 @@ class Running:
         raise AssertionError(f"the service does not start: {self.said} {self.errors}")
 
 
-def _answers(port: int) -> bool:
+def _answers(scheme: str, port: str) -> bool:
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
+        with socket.create_connection(("127.0.0.1", int(port)), timeout=SECONDS) as connection:
             connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            return bool(connection.recv(1))
+            return scheme == "https" or bool(connection.recv(1))
     except OSError:
         return False
 

@@ -7,9 +7,9 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from proband import problem_files
 from proband.client.answers import advice_of, event_of, subject_of
@@ -109,8 +109,14 @@ class Service:
         return found
 
     def close(self) -> None:
-        """Close the connection of this thread."""
+        """Close all connections; whoever asks again opens one again."""
         self.transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class RemoteStudy:
@@ -217,7 +223,7 @@ class RemoteStudy:
         """Yield the events after a position."""
         yield from map(event_of, _pages(self._transport, f"{self._path}/events", {}, after=after))
 
-    def follow(self, after: int = 0) -> Iterator[Event]:
+    def follow(self, after: int = 0) -> Generator[Event, None, None]:
         """Yield the events after a position, and then each as it is written; a lost connection is made anew."""
         while True:
             try:

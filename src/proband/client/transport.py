@@ -77,7 +77,7 @@ class Transport:
         self._host, self._port, self._path = parts.hostname, parts.port, parts.path.rstrip("/")
         self._context = ssl.create_default_context(cafile=authorities) if parts.scheme == "https" else None
         self._token, self.timeout, self.patience = token, timeout, patience
-        self._mine = threading.local()
+        self._mine, self._all = threading.local(), set[http.client.HTTPConnection]()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"  # without the token
@@ -132,23 +132,24 @@ class Transport:
             connection.close()
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        connection = getattr(self._mine, "connection", None)
-        if connection is not None:
+        """Close the connections of all threads; one that is needed again is opened again."""
+        for connection in list(self._all):
             connection.close()
-            self._mine.connection = None
 
     def _once(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         connection: http.client.HTTPConnection | None = getattr(self._mine, "connection", None)
         used = connection is not None
         if connection is None:
             connection = self._mine.connection = self._connect()
+            self._all.add(connection)
         try:
             connection.request(method, target, body, dict(headers))
             answer = connection.getresponse()
             return _whole(answer)
         except _FAILED as error:
-            self.close()
+            connection.close()
+            self._mine.connection = None
+            self._all.discard(connection)
             if used and isinstance(error, http.client.RemoteDisconnected | BrokenPipeError | ConnectionResetError):
                 return self._once(method, target, body, headers)  # it was idle for too long, and closed over there
             raise

@@ -177,9 +177,7 @@ class Syncs:
         future = loop.run_in_executor(self._threads, self._store.settle)
         future.add_done_callback(partial(self._ended, loop, batch))
 
-    def _ended(
-        self, loop: asyncio.AbstractEventLoop, batch: asyncio.Future[None], synced: asyncio.Future[None]
-    ) -> None:
+    def _ended(self, loop: asyncio.AbstractEventLoop, batch: Settled, synced: Settled) -> None:
         self._running -= 1
         error = synced.exception()
         if error is None:
