@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from proband.service.limits import Limits
 from proband.service.server import Serving, serve
@@ -11,13 +12,14 @@ from proband.studies import open_store
 HASTY = Limits(head_seconds=0.5, body_seconds=0.5, answer_seconds=1.0, waiting=20, streams=4, streams_each=3)
 
 
-def main() -> None:
+def run(limits: Limits, *, opened: bool) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--store")
     parser.add_argument("--port", type=int)
     given = parser.parse_args()
-    serve(open_store(given.store), Serving(port=given.port, open=True), limits=HASTY, say=print)
+    say = functools.partial(print, flush=True)
+    serve(open_store(given.store), Serving(port=given.port, open=opened), limits=limits, say=say)
 
 
 if __name__ == "__main__":
-    main()
+    run(HASTY, opened=True)

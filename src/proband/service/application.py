@@ -123,10 +123,24 @@ async def _http(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         said = "there is no such route; /openapi.json lists all of them"
     elif error.status_code == 405:
-        said = f"the route does not take {request.method}; /openapi.json says what it takes"
+        allowed = ", ".join(_methods(request.app, request.scope["path"]))
+        said = f"the route takes {allowed}, not {request.method}; /openapi.json says what else it takes"
+        return problem_of(RequestError(said), {"Allow": allowed}, status=405)
     else:
         said = f"{error.detail}; /openapi.json says what the route takes"
     return problem_of(RequestError(said), dict(error.headers or {}), status=error.status_code)
+
+
+def _methods(app: FastAPI, path: str) -> list[str]:
+    """Return the methods that a path takes; routes of one path may stand in several places."""
+    parts = path.split("/")
+    found: set[str] = set()
+    for template, operations in app.openapi()["paths"].items():
+        wanted = template.split("/")
+        fits = (want == part or (want.startswith("{") and part) for want, part in zip(wanted, parts, strict=False))
+        if len(wanted) == len(parts) and all(fits):
+            found |= {method.upper() for method in operations}
+    return sorted(found) or ["GET"]
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:

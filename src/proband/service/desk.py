@@ -26,6 +26,7 @@ from proband.service.limits import Limits
 from proband.studies import Study
 from proband.studies.stores import Store
 from proband.studies.stores.contract import Defers
+from proband.studies.stores.entries import BESIDE, unknown
 
 T = TypeVar("T")
 Watcher = Callable[[str], None]
@@ -101,6 +102,8 @@ class Desk:
 
     async def _opened(self, study: str) -> Study:
         task = self._studies.get(study)
+        if study.startswith(BESIDE):  # a log that is kept beside the studies, such as that of access
+            raise unknown(study, self.store.url)
         if task is None:
             task = self._studies[study] = asyncio.create_task(self._open(study))
             task.add_done_callback(partial(self._forget_failed, study))

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from pydantic import AfterValidator
 
-from proband.errors import ProbandError
+from proband.errors import ProbandError, RequestError, shown
 from proband.service.access.tokens import Caller, Role
 from proband.service.gate import name_in
 from proband.service.state import State
@@ -90,9 +90,20 @@ Admin = Annotated[Caller, Depends(May(Role.ADMIN, everywhere=True))]
 Overseer = Annotated[Caller, Depends(May(Role.VIEWER, everywhere=True))]
 
 
+async def only_known(request: Request) -> None:
+    """Raise if a query names what the route does not take: a name that is mistyped would change nothing."""
+    if request.scope["query_string"]:
+        described = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+        known = {each["name"] for each in described.get("parameters", ()) if each["in"] == "query"}
+        unknown = [name for name in request.query_params if name not in known]
+        if unknown:
+            takes = ", ".join(sorted(known)) or "none"
+            raise RequestError(f"the query names {shown(unknown[0])}; this route takes {takes}; correct or drop it")
+
+
 def router(tag: str, *, prefix: str = "/api") -> APIRouter:
     """Return a group of routes."""
-    return APIRouter(prefix=prefix, tags=[tag])
+    return APIRouter(prefix=prefix, tags=[tag], dependencies=[Depends(only_known)])
 
 
 def page(items: list[Any], limit: int, place: Callable[[Any], Any]) -> dict[str, Any]:
