@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -26,8 +27,9 @@ from proband.service.gate import ENTRANCES, LOGGER, Gate
 from proband.service.guard import Guard
 from proband.service.limits import Limits
 from proband.service.metrics import Metrics
-from proband.service.problems import MEDIA_TYPE, problem_of
+from proband.service.problems import MEDIA_TYPE, problem_of, told_of
 from proband.service.routes import access, knowledge, logs, running, studies, subjects
+from proband.service.shortcut import Shortcut
 from proband.service.state import State
 from proband.studies.stores import Store
 
@@ -74,6 +76,7 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unforeseen)
+    app.add_middleware(Shortcut, state=state)
     app.add_middleware(Gate, state=state)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
@@ -90,6 +93,8 @@ def _state(store: Store, guard: Guard, limits: Limits, behind_proxy: bool) -> St
 @asynccontextmanager
 async def _lifespan(state: State, app: FastAPI) -> AsyncIterator[None]:
     watch = asyncio.create_task(_look_for_revocations(state))
+    gc.collect()
+    gc.freeze()  # what was loaded stays: looking through it again and again keeps stations waiting
     yield
     watch.cancel()
     state.feeds.close()
@@ -106,8 +111,7 @@ async def _look_for_revocations(state: State) -> None:
 
 async def _told(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProbandError)
-    store = request.app.state.service.desk.store.url  # where it is, is nobody's business
-    return problem_of(type(error)(str(error).replace(store, "this service's store")))
+    return told_of(error, request.app.state.service.desk.store.url)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

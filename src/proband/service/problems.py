@@ -18,7 +18,7 @@ from proband.texts import escaped, without_passwords
 MEDIA_TYPE = "application/problem+json"
 
 _HEADERS: dict[int, dict[str, str]] = {
-    401: {"WWW-Authenticate": 'Bearer realm="proband"'},
+    401: {"WWW-Authenticate": "Bearer"},
     429: {"Retry-After": "10"},
     503: {"Retry-After": "1"},
 }
@@ -54,6 +54,11 @@ def problem_of(error: ProbandError, headers: Mapping[str, str] | None = None, *,
     told["status"] = told["status"] if status is None else status
     told["detail"] = escaped(without_passwords(told["detail"]), keep="\n")
     return Response(encoded(told), told["status"], {**_HEADERS.get(told["status"], {}), **(headers or {})}, MEDIA_TYPE)
+
+
+def told_of(error: ProbandError, store: str) -> Response:
+    """Return the answer that an error of a study is; where the store is, is nobody's business."""
+    return problem_of(type(error)(str(error).replace(store, "this service's store")))
 
 
 def _dumps(content: Any) -> bytes:

@@ -22,6 +22,9 @@ from proband.studies.stores.entries import LONGEST_NAME
 LONGEST_PART = 3 * LONGEST_NAME
 """Characters of a name in a path, where some are escaped."""
 
+KEY_PATTERN = r"^[!-~]+( [!-~]+)*$"
+"""Of an idempotency key: what a header can hold as it is."""
+
 StudyName = Annotated[
     str,
     Path(
@@ -48,7 +51,7 @@ Key = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=LONGEST,
-        pattern=r"^[!-~]+( [!-~]+)*$",
+        pattern=KEY_PATTERN,
         description="The same request with the same key is recorded once, and answered alike; with other content it is "
         "refused. A client that repeats a request needs one.",
     ),
