@@ -71,10 +71,19 @@ def killed(scratch, seconds, rate):
         return measured(store, [service], seconds, rate, strike)
 
 
+def planning(scratch, seconds, rate):
+    """Plans of 10 seconds are made all the while; at a tenth of the rate, so that times are those of waiting for them."""
+    store, slow = f"sqlite:///{scratch}/store.db", "benchmarks.service.slow:Slow"
+    Study.create(bolts().problem, name="bolts", agent=slow, store=store, replan="never").close()
+    with services(store, 1) as [service]:
+        return measured(store, [service], seconds, rate / 10)
+
+
 CASES = {
     "SQLite, one process": on_sqlite,
     "PostgreSQL, two processes": on_postgresql,
     "SQLite, killed every 10 s": killed,
+    "SQLite, plans of 10 s in the making": planning,
 }
 
 
@@ -91,7 +100,10 @@ def services(store, n):
 
 
 def measured(store, running, seconds, rate, meanwhile=lambda: None):
-    study = Service(running[0].url).create(bolts().problem, name="bolts", key="create").name
+    client = Service(running[0].url)
+    study = "bolts"
+    if study not in [listed.study for listed in client.studies()]:
+        client.create(bolts().problem, name=study, key="create")
     before = [(one.process.pid, one.cpu()) for one in running]
     found = work(
         [one.url for one in running], study, stations=STATIONS, seconds=seconds, rate=rate, meanwhile=meanwhile

@@ -49,9 +49,9 @@ class Desk:
     def __init__(self, store: Store, limits: Limits) -> None:
         self.store, self.limits = store, limits
         self._studies: dict[str, asyncio.Task[Study]] = {}
-        self._lanes: dict[str, asyncio.Semaphore] = {}
-        self._quick = ThreadPoolExecutor(limits.threads, thread_name_prefix="quick")
-        self._slow = ThreadPoolExecutor(limits.slow_threads, thread_name_prefix="slow")
+        self._quick = Lanes("quick", limits.threads, limits.side_by_side)
+        self._slow = Lanes("slow", limits.threads, limits.side_by_side)
+        self._aside = ThreadPoolExecutor(limits.threads, thread_name_prefix="aside")
         self._syncs = Syncs(store, limits.syncs) if isinstance(store, Defers) else None
         self._waiting = 0
         self.wrote: Watcher = lambda study: None  # told after each write
@@ -69,7 +69,7 @@ class Desk:
     async def ask(self, study: str, work: Callable[[Study], T]) -> T:
         """Ask a study something that takes a moment."""
         live = await self._opened(study)
-        return await self._within(self.limits.answer_seconds, partial(self._in_lane, study, partial(work, live)))
+        return await self._within(self.limits.answer_seconds, partial(self._quick.run, study, partial(work, live)))
 
     async def write(self, study: str, work: Callable[[Study], T], *, actor: str, station: str | None) -> T:
         """Work on a study as an actor at a station, and tell those who watch it; durable when this returns."""
@@ -81,12 +81,13 @@ class Desk:
 
     async def call(self, study: str, work: Callable[[Study], T]) -> T:
         """Do something with a study that may take long."""
-        return await self.run(partial(work, await self._opened(study)), seconds=self.limits.long_seconds)
+        live = await self._opened(study)
+        return await self._within(self.limits.long_seconds, partial(self._slow.run, study, partial(work, live)))
 
     async def run(self, work: Callable[[], T], *, seconds: float | None = None) -> T:
-        """Do something that concerns no open study, or takes long, in a thread."""
+        """Do something that concerns no open study in a thread."""
         limit = self.limits.answer_seconds if seconds is None else seconds
-        return await self._within(limit, partial(_threaded, self._slow, work))
+        return await self._within(limit, partial(_threaded, self._aside, work))
 
     async def close(self) -> None:
         """Close all studies and the store; calls that are under way end first, or are left behind with the process."""
@@ -96,7 +97,7 @@ class Desk:
                 with suppress(StoreError):
                     await loop.run_in_executor(None, task.result().close)
             task.cancel()
-        for threads in (self._quick, self._slow):
+        for threads in (self._quick.threads, self._slow.threads, self._aside):
             threads.shutdown(wait=False, cancel_futures=True)
         await loop.run_in_executor(None, self.store.close)
 
@@ -132,21 +133,31 @@ class Desk:
         finally:
             self._waiting -= 1
 
-    async def _in_lane(self, study: str, work: Callable[[], T]) -> T:
-        lane = self._lanes.get(study)
-        if lane is None:
-            lane = self._lanes[study] = asyncio.Semaphore(self.limits.side_by_side)
-        await lane.acquire()
-        future = asyncio.get_running_loop().run_in_executor(self._quick, work)
-        future.add_done_callback(lambda _: lane.release())  # when it is done, and not when nobody waits any more
-        return await asyncio.shield(future)
-
     async def _durable(self, study: str, work: Callable[[], T]) -> T:
         if self._syncs is None:
-            return await self._in_lane(study, work)
-        answer = await self._in_lane(study, partial(self._syncs.deferred, work))
+            return await self._quick.run(study, work)
+        answer = await self._quick.run(study, partial(self._syncs.deferred, work))
         await self._syncs.settled()
         return answer
+
+
+class Lanes:
+    """Threads for calls of studies, of which each study has some at most; the others wait on the event loop."""
+
+    def __init__(self, name: str, threads: int, side_by_side: int) -> None:
+        self.threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._side_by_side = side_by_side
+        self._lanes: dict[str, asyncio.Semaphore] = {}
+
+    async def run(self, study: str, work: Callable[[], T]) -> T:
+        """Work in a thread, when the study has one left."""
+        lane = self._lanes.get(study)
+        if lane is None:
+            lane = self._lanes[study] = asyncio.Semaphore(self._side_by_side)
+        await lane.acquire()
+        future = asyncio.get_running_loop().run_in_executor(self.threads, work)
+        future.add_done_callback(lambda _: lane.release())  # when it is done, and not when nobody waits any more
+        return await asyncio.shield(future)
 
 
 class Syncs:

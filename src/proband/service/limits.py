@@ -26,9 +26,8 @@ class Limits:
     connections : int
         That are open at once; with more, the service is busy.
     threads, side_by_side : int
-        Quick calls at work at once, in all, and for one study; the others wait.
-    slow_threads : int
-        Calls at work at once that may take long.
+        Calls at work at once, in all, and for one study; the others wait. Quick calls and those that may take long
+        are counted apart.
     syncs : int
         Syncs of the disk that may overlap.
     waiting : int
@@ -58,7 +57,6 @@ class Limits:
     connections: int = 1000
     threads: int = 64
     side_by_side: int = 2
-    slow_threads: int = 16
     syncs: int = 2
     waiting: int = 1000
     uploads: int = 2
