@@ -90,7 +90,7 @@ bench-house: .venv/.stamp ## Count modules, lines and repetitions, and write doc
 bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write docs/benchmarks/studies.*
 	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)
 
-# Add OPTIONS="--minutes 5" for the numbers of the documentation (about twenty minutes).
+# Add OPTIONS="--minutes 5 --to docs/benchmarks" for the numbers of the documentation (about half an hour).
 bench-service: .venv/.stamp ## Measure the service under load, half a minute for each case
 	$(BIN)/python -m benchmarks.service $(OPTIONS)
 

@@ -1,7 +1,7 @@
 """The service, measured: 50 stations that ask and tell over HTTP.
 
 Run with ``python -m benchmarks.service`` in the repository's root; by default half a minute for each case, and the
-report under ``out/benchmarks``. With ``--minutes 5`` it is that of the documentation, ``docs/benchmarks/service.md``.
+report under ``out/benchmarks``; that of the documentation with ``--to docs/benchmarks``, and more minutes.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from benchmarks.service import report
 from benchmarks.service.running import Serving, work
 from proband.client import Service
 from proband.instances import bolts
-from proband.studies import open_store
+from proband.studies import Study, open_store
 
 ROOT = Path(__file__).parents[2]
 STATIONS = 50
@@ -28,10 +28,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=0.5, help="for each case")
     parser.add_argument("--rate", type=float, default=RATE, help="pairs of ask and tell a second that are asked for")
+    parser.add_argument("--to", type=Path, default=ROOT / "out" / "benchmarks", help="folder of the report")
     parser.add_argument("--case", choices=CASES, action="append", help="only these")
     arguments = parser.parse_args()
-    whole = arguments.minutes >= 5 and not arguments.case
-    folder = ROOT / ("docs/benchmarks" if whole else "out/benchmarks")
+    folder = arguments.to.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     rows, about = [], machine.describe("fastapi", "uvicorn")
     for case in arguments.case or CASES:
@@ -40,13 +40,20 @@ def main():
         print(report.line(rows[-1]), file=sys.stderr, flush=True)
     (folder / "service.md").write_text(report.page(rows, about, arguments.minutes, STATIONS))
     (ROOT / "out" / "service.json").write_text(json.dumps({"about": about, "rows": rows}, indent=1))
-    print(f"wrote {(folder / 'service.md').relative_to(ROOT)}")
+    print(f"wrote {folder.name}/service.md")
 
 
 def on_sqlite(scratch, seconds, rate):
     store = f"sqlite:///{scratch}/store.db"
     with services(store, 1) as [service]:
         return measured(store, [service], seconds, rate)
+
+
+def without_plans(scratch, seconds, rate):
+    """What the service itself takes: an agent that tests everything plans nothing."""
+    store = f"sqlite:///{scratch}/store.db"
+    with services(store, 1) as [service]:
+        return measured(store, [service], seconds, rate, agent="test-everything")
 
 
 def on_postgresql(scratch, seconds, rate):
@@ -72,7 +79,7 @@ def killed(scratch, seconds, rate):
 
 
 def planning(scratch, seconds, rate):
-    """Plans of 10 seconds are made all the while; at a tenth of the rate, so that times are those of waiting for them."""
+    """Plans of 10 seconds are made all the while; at a tenth of the rate, so that times are those of waiting."""
     store, slow = f"sqlite:///{scratch}/store.db", "benchmarks.service.slow:Slow"
     Study.create(bolts().problem, name="bolts", agent=slow, store=store, replan="never").close()
     with services(store, 1) as [service]:
@@ -81,6 +88,7 @@ def planning(scratch, seconds, rate):
 
 CASES = {
     "SQLite, one process": on_sqlite,
+    "SQLite, one process, nothing is planned": without_plans,
     "PostgreSQL, two processes": on_postgresql,
     "SQLite, killed every 10 s": killed,
     "SQLite, plans of 10 s in the making": planning,
@@ -99,11 +107,11 @@ def services(store, n):
             one.stop()
 
 
-def measured(store, running, seconds, rate, meanwhile=lambda: None):
+def measured(store, running, seconds, rate, meanwhile=lambda: None, agent=None):
     client = Service(running[0].url)
     study = "bolts"
     if study not in [listed.study for listed in client.studies()]:
-        client.create(bolts().problem, name=study, key="create")
+        client.create(bolts().problem, name=study, agent=agent, key="create")
     before = [(one.process.pid, one.cpu()) for one in running]
     found = work(
         [one.url for one in running], study, stations=STATIONS, seconds=seconds, rate=rate, meanwhile=meanwhile

@@ -118,13 +118,21 @@ class Feeds:
 
     async def stream(self, study: str, after: int, user: str, still: Callable[[], bool]) -> AsyncIterator[bytes]:
         """Yield the events of a study after a position as server-sent events, until the service closes."""
+        self.check_room(user)
+        self._by_user[user] += 1
+        try:
+            async for part in self._sent(study, after, still):
+                yield part
+        finally:
+            self._by_user[user] -= 1
+
+    async def _sent(self, study: str, after: int, still: Callable[[], bool]) -> AsyncIterator[bytes]:
         feed = self._feeds.get(study)
         if feed is None:
             length = await self._desk.run(partial(self._desk.store.length, study))
             feed = self._feeds.get(study) or Feed(self._desk, study, length)
             self._feeds[study] = feed
         feed.watchers += 1
-        self._by_user[user] += 1
         after = min(after, feed.position)  # a log that was put back may be shorter than what was seen of it
         try:
             yield b"retry: 1000\n\n"
@@ -134,7 +142,6 @@ class Feeds:
                 after = entries[-1].number if entries else after
         finally:
             feed.watchers -= 1
-            self._by_user[user] -= 1
             if not feed.watchers:
                 feed.close()
                 self._feeds.pop(study, None)

@@ -56,7 +56,7 @@ class Limits:
     long_seconds: float = 600.0
     connections: int = 1000
     threads: int = 64
-    side_by_side: int = 2
+    side_by_side: int = 4
     syncs: int = 2
     waiting: int = 1000
     uploads: int = 2

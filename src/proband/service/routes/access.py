@@ -55,7 +55,10 @@ async def log_in_by_link(
     """Log in by the link that the service printed when it started, and go on to the page."""
     if request.headers.get("sec-fetch-site", "none") not in OWN:
         raise AccessError("the link comes from another site; open the one that the service printed yourself")
-    return await _with_cookie(service, await _known(request, service, token), RedirectResponse("/", 303))
+    caller = await _known(request, service, token)
+    if caller is not service.guard.startup:  # whatever stands in an address is kept by browsers
+        raise AccessError("a link holds the token that the service printed, and no other; log in on the page")
+    return await _with_cookie(service, caller, RedirectResponse("/", 303))
 
 
 @entrance.post("/logout", response_model=replies.Done)

@@ -23,19 +23,19 @@ REPORT_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; f
 _drawing = threading.Lock()
 
 
-@routes.get("/studies/{study}/tree")
+@routes.get("/studies/{study}/tree", response_model=dict[str, Any])
 async def policy_tree(
     service: Service,
     caller: Viewer,
     study: StudyName,
     depth: Annotated[int, Query(ge=1, le=12, description="Tests on a path, at most.")] = 6,
-) -> dict[str, Any]:
+) -> Answer:
     """Return what was learned as a decision tree, as in a policy file: the plan, without its exploration.
 
     Each node has an action, its value, how probable it is that a subject comes there, and the alternatives.
     """
     tree = await service.desk.call(study, partial(Study.tree, depth=depth))
-    return tree.to_dict()
+    return Answer(tree.to_dict())
 
 
 @routes.post("/studies/{study}/what-if", response_model=replies.AdviceOut)
