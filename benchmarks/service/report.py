@@ -25,8 +25,8 @@ def page(rows, about, minutes, stations):
     )
     others = paragraph(
         """"Nothing is planned" is an agent that runs every test: what the service itself takes. What the default agent
-        takes more is planning and explaining; each of two processes plans for itself. "Plans of 10 s" are made one after
-        the other all the while, at a tenth of the pace, so that the times are those of waiting for them."""
+        takes more is planning and explaining; each of two processes plans for itself. "Plans of 10 s" are made one
+        after the other all the while, at a tenth of the pace, so that the times are those of waiting for them."""
     )
     found = table(HEADER, [cells(row) for row in rows])
     return f"# The service under load\n\n`make bench-service` measures this.\n\n{said}\n\n{found}\n\n{others}\n"

@@ -132,7 +132,7 @@ def test_the_command_line_makes_lists_and_revokes(tmp_path: Path, capsys: pytest
     listed = proband("list")
     assert made["id"] in listed
     assert made["token"] not in listed
-    proband("revoke", made["id"])
+    assert json.loads(proband("revoke", made["id"], "--json"))["id"] == made["id"]
     assert json.loads(proband("list", "--json"))["tokens"][0]["ends"] == "revoked"
     [kept] = tmp_path.glob("a.db")
     assert made["token"].encode() not in kept.read_bytes()
