@@ -6,6 +6,8 @@ import contextlib
 import io
 import re
 import shlex
+import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,50 @@ def test_every_field_of_a_problem_file_is_documented(name: str) -> None:
     for key in keys(packaged_problem(name).to_dict()):
         assert f"| `{key}` |" in PROBLEM_FILES
     assert f"| `{name}` |" in PROBLEM_FILES
+
+
+SPREADSHEETS = (ROOT / "docs" / "spreadsheets.md").read_text(encoding="utf-8")
+
+
+def test_the_way_from_a_spreadsheet_to_a_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "examples" / "castings.csv", tmp_path)
+    [whole] = blocks(SPREADSHEETS, "toml")
+    Path("castings.toml").write_text(whole, encoding="utf-8")
+    parts = re.findall(r"^```(console|python|text)\n(.*?)^```$", SPREADSHEETS, flags=re.MULTILINE | re.DOTALL)
+    done = 0
+    for (language, content), (follows, expected) in zip(parts, [*parts[1:], ("", "")], strict=True):
+        if language == "console":
+            for line in content.splitlines():
+                with pytest.raises(SystemExit) as stop:
+                    main(shlex.split(line)[1:])
+                assert bool(stop.value.code) == expected.startswith("error: "), line
+        elif language == "python":
+            exec(compile(content, "spreadsheets.md", "exec"), {})
+        else:
+            continue
+        shown = capsys.readouterr()
+        if follows == "text":
+            assert (shown.err or shown.out) == expected
+        done += 1
+    assert done == 6
+    _check_filled_in(tomllib.loads(Path("problem.toml").read_text(encoding="utf-8")), tomllib.loads(whole))
+
+
+def _check_filled_in(draft: dict[str, Any], whole: dict[str, Any]) -> None:
+    """The file in the tutorial is the draft, filled in as the tutorial says."""
+    moved = [test["name"] for test in draft["tests"] if test["name"] not in {one["name"] for one in whole["tests"]}]
+    assert moved == ["Hall"]
+    assert whole["ignore"] == [*draft["ignore"], *moved]
+    assert whole["missing"] == draft["missing"]
+    drafted = {test["name"]: {k: v for k, v in test.items() if k != "cost"} for test in draft["tests"]}
+    for test in whole["tests"]:
+        assert {k: v for k, v in test.items() if k not in ("cost", "on_arrival")} == drafted[test["name"]]
+    assert [entry["when"] for entry in whole["reward"]["utilities"]] == [
+        entry["when"] for entry in draft["reward"]["utilities"]
+    ]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

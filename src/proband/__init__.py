@@ -20,6 +20,7 @@ from proband.lazy import attributes
 
 if TYPE_CHECKING:
     from proband.distributions import Discrete, Gaussian
+    from proband.drafting import draft
     from proband.planners import Evaluation, Plan, evaluate, plan
     from proband.problem import Problem
     from proband.studies import Study
@@ -29,4 +30,16 @@ else:
 
 __version__ = "0.1.0"
 
-__all__ = ["Discrete", "Evaluation", "Gaussian", "Plan", "Problem", "Records", "Study", "Test", "evaluate", "plan"]
+__all__ = [
+    "Discrete",
+    "Evaluation",
+    "Gaussian",
+    "Plan",
+    "Problem",
+    "Records",
+    "Study",
+    "Test",
+    "draft",
+    "evaluate",
+    "plan",
+]

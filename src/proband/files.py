@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from proband.errors import ProbandError
 
@@ -39,6 +39,15 @@ MOST_TARGETS = 32
 MOST_ENTRIES = 2**26
 """Entries of a table in Parquet, which may say the same a million times in few bytes."""
 
+LARGEST_UNPACKED = 2**28
+"""Bytes that the parts of a workbook unpack to, together: 256 MiB."""
+
+MOST_PARTS = 10_000
+"""Parts of a workbook."""
+
+MOST_SHEET_CELLS = 2**22
+"""Rows times columns of a sheet in a workbook."""
+
 DEEPEST = 400
 """Levels of lists and tables within each other, in problem files, policies and the first event of a study."""
 
@@ -62,6 +71,21 @@ def read_bytes(path: str | os.PathLike[str], error: type[ProbandError], *, most:
         raise error(f"{path}: it cannot be read ({getattr(cause, 'strerror', cause)}); check the path") from cause
     if too_large or len(content) > most:
         raise error(f"{path}: it has more than {size(most)}, which is the most that is read; split or shorten it")
+    return content
+
+
+def read_stream(stream: BinaryIO, name: str, error: type[ProbandError], *, most: int = LARGEST_FILE) -> bytes:
+    """Return what an open binary file, or standard input, still has; `name` begins every message."""
+    try:
+        content = stream.read(most + 1)
+    except (OSError, ValueError) as cause:  # a closed file is a ValueError
+        raise error(
+            f"{name}: it cannot be read ({getattr(cause, 'strerror', cause) or cause}); open it again"
+        ) from cause
+    if not isinstance(content, bytes):
+        raise error(f"{name}: it gives {type(content).__name__} and not bytes; open it in binary mode")
+    if len(content) > most:
+        raise error(f"{name}: it has more than {size(most)}, which is the most that is read; split or shorten it")
     return content
 
 

@@ -22,26 +22,28 @@ from __future__ import annotations
 
 import math
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from proband import problem_files
-from proband.errors import ProblemError, StateError, UnknownNameError
+from proband import problem_files, tables
+from proband.errors import ProblemError, UnknownNameError
 from proband.prices import Prices
-from proband.rewards import Function, RewardFunction
+from proband.problem_rules import as_reward, checked_decisions, checked_tests, index_of, no_outcome
+from proband.rewards import RewardFunction
 from proband.rewards.base import BaseReward, reward_to_dict
+from proband.tables.words import checked_ignored, checked_missing
 from proband.texts import check_plain
 from proband.vocabulary import (
     FloatArray,
     IntArray,
     Kind,
     Pooling,
+    Records,
     Reward,
     Test,
     as_states,
@@ -67,6 +69,10 @@ class Problem:
         A title.
     unit : str, default ""
         Unit of costs and rewards, for people ("USD", "minutes").
+    ignore : sequence of str, default ()
+        Columns that tables of past subjects may have beside the tests: numbers of subjects, dates, remarks.
+    missing : sequence of str, default ()
+        Words that stand in tables where a test was not run, beside an empty cell, NA, NaN, N/A, null and none.
     """
 
     tests: tuple[Test, ...]
@@ -74,6 +80,8 @@ class Problem:
     reward: Reward
     name: str
     unit: str
+    ignore: tuple[str, ...]
+    missing: tuple[str, ...]
 
     def __init__(
         self,
@@ -83,12 +91,16 @@ class Problem:
         *,
         name: str = "",
         unit: str = "",
+        ignore: Sequence[str] = (),
+        missing: Sequence[str] = (),
     ) -> None:
-        object.__setattr__(self, "tests", _checked_tests(tests))
-        object.__setattr__(self, "decisions", _checked_decisions(decisions))
-        object.__setattr__(self, "reward", _as_reward(reward))
+        object.__setattr__(self, "tests", checked_tests(tests))
+        object.__setattr__(self, "decisions", checked_decisions(decisions))
+        object.__setattr__(self, "reward", as_reward(reward))
         object.__setattr__(self, "name", check_plain("the problem's name", name, ProblemError))
         object.__setattr__(self, "unit", check_plain("the problem's unit", unit, ProblemError))
+        object.__setattr__(self, "ignore", checked_ignored(ignore, self.tests))
+        object.__setattr__(self, "missing", checked_missing(missing, self.tests))
         self.reward.check(self.tests, self.decisions)
 
     @classmethod
@@ -125,7 +137,7 @@ class Problem:
             "schema": problem_files.SCHEMA,
             "name": self.name,
             "unit": self.unit,
-            **({"decisions": list(self.decisions)} if self.decisions else {}),
+            **{key: list(value) for key in ("decisions", "ignore", "missing") if (value := getattr(self, key))},
             "tests": [problem_files.test_to_dict(test) for test in self.tests],
             "reward": reward_to_dict(self.reward, self.tests, self.decisions, unstated=unstated),
         }
@@ -256,27 +268,22 @@ class Problem:
 
     def test_index(self, name: str) -> int:
         """Return the index of a test by its name."""
-        return _index("test", name, [test.name for test in self.tests])
+        return index_of("test", name, [test.name for test in self.tests])
 
     def decision_action(self, name: str) -> int:
         """Return the action that stands for a decision, by its name."""
-        return self.d + _index("decision", name, self.decisions)
+        return self.d + index_of("decision", name, self.decisions)
 
     def outcome(self, test: int, given: str | float) -> float:
-        """Return an outcome as it stands in a state: the number of a named one, or what was measured."""
+        """Return an outcome as it stands in a state: the number of a named one, or what was measured.
+
+        A number that is told of a test with cuts is the outcome between whose limits it lies.
+        """
         one = self.tests[test]
-        if not one.measured:
-            return float(_index(f"outcome of test {one.name!r}", given, one.names))
         try:
-            value = float(given)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise StateError(
-                f"test {one.name!r} has the outcome {given!r}; it is measured, so the outcome is a finite number"
-                f"{f' of {one.unit}' if one.unit else ''}; give it"
-            )
-        return value
+            return one.read(given)
+        except ValueError as error:
+            raise no_outcome(one, given, str(error)) from error
 
     def state(self, known: Mapping[str, str | float] | None = None) -> FloatArray:
         """Return the state in which the named tests have the named (or measured) outcomes, shape (d,)."""
@@ -285,6 +292,32 @@ class Problem:
             i = self.test_index(name)
             row[i] = self.outcome(i, given)
         return row
+
+    def records(self, source: Any, *, sheet: str | None = None, uncut: bool = False) -> Records:
+        """Read past subjects: one row each, one column a test, empty where it was not run.
+
+        Parameters
+        ----------
+        source : path, binary file or frame
+            A table: CSV, Excel's .xlsx or Parquet, told apart by content; a data frame of pandas or polars, an Arrow
+            table, a dictionary of columns, or anything that offers itself as an Arrow stream or by the dataframe
+            interchange.
+        sheet : str, optional
+            Which sheet of a workbook; needed where several hold something.
+        uncut : bool, default False
+            Give the numbers of tests with cuts as they are, and not the outcomes that they are cut to.
+
+        Examples
+        --------
+        >>> from proband import Problem, Test
+        >>> from proband.rewards import Match
+        >>> problem = Problem([Test("hardness", 1.0, cuts=[60])], reward=Match(), ignore=["id"], missing=["-"])
+        >>> table = {"id": ["a", "b", "c"], "hardness": [63.2, "-", "59,5"]}
+        >>> problem.records(table).outcomes.ravel(), problem.records(table, uncut=True).outcomes.ravel()
+        (array([ 1., nan,  0.]), array([63.2,  nan, 59.5]))
+        """
+        tests = [replace(test, outcomes=None, cuts=None) if uncut and test.cuts else test for test in self.tests]
+        return tables.read_records(source, tests, ignore=self.ignore, missing=self.missing, sheet=sheet)
 
     def describe(self, state: ArrayLike) -> dict[str, str | float]:
         """Return the known outcomes of a state by name (measured ones as numbers); the inverse of :meth:`state`."""
@@ -307,48 +340,3 @@ class Problem:
             return self.decisions[action - self.d]
         row = outcome_rows([action - self.d], self.tests)[0]
         return ", ".join(f"{name}={outcome}" for name, outcome in self.describe(row).items())
-
-
-def _as_reward(reward: Reward | RewardFunction | None) -> Reward:
-    if reward is None:
-        raise ProblemError("the reward is missing; give a Table, a Match, or a function f(x, y)")
-    if isinstance(reward, Reward):
-        return reward
-    if callable(reward):
-        return Function(reward)
-    raise ProblemError(f"the reward is {reward!r}; it must be a Table, a Match, or a function f(x, y); give one")
-
-
-def _checked_tests(tests: Sequence[Test]) -> tuple[Test, ...]:
-    tests = tuple(tests)
-    if not tests or not all(isinstance(test, Test) for test in tests):
-        raise ProblemError(f"the tests are {list(tests)}; a problem needs one or more Test; list them")
-    names = [test.name for test in tests]
-    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
-    if repeated:
-        raise ProblemError(f"the tests {repeated} appear more than once; names must differ; rename them")
-    listed = [test.name for test in tests if not test.measured]
-    if listed and len(listed) < len(tests):
-        raise ProblemError(
-            f"the tests {listed} list outcomes and the others are measured; the tests of a problem are of one kind; "
-            "bin the measured ones into outcomes (proband.binning), or measure all"
-        )
-    return tests
-
-
-def _checked_decisions(decisions: Sequence[str]) -> tuple[str, ...]:
-    decisions = decisions if isinstance(decisions, str) else tuple(decisions)
-    if isinstance(decisions, str) or not all(isinstance(y, str) and y.strip() for y in decisions):
-        given = decisions if isinstance(decisions, str) else list(decisions)
-        raise ProblemError(f"decisions are {given!r}; they must be non-empty texts; write a list of names")
-    for decision in decisions:
-        check_plain("a decision", decision, ProblemError)
-    if len(set(decisions)) < len(decisions):
-        raise ProblemError(f"decisions {list(decisions)} repeat a name; names must differ; rename one")
-    return decisions
-
-
-def _index(kind: str, name: object, names: Sequence[str]) -> int:
-    if name not in names:
-        raise UnknownNameError(f"{kind} {name!r} does not exist; choose one of {', '.join(names)}")
-    return list[object](names).index(name)

@@ -11,24 +11,39 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from proband.checking import NUMBER, FieldTypes, check_fields, check_names, mistake
+from proband.cutting import cut_names
 from proband.errors import ProblemError, ProblemFileError, shown
 from proband.files import LARGEST_PROBLEM_FILE, MOST_DOTS, check_nesting, read_text, size
 from proband.rewards.base import default_decisions, read_reward
+from proband.tables.words import checked_ignored, checked_missing
 from proband.texts import check_plain
 from proband.vocabulary import DEFAULT_OUTCOMES, Test
 
 SCHEMA = 1
 
-_FIELDS: FieldTypes = {"schema": int, "name": str, "unit": str, "decisions": list, "tests": list, "reward": dict}
+UNFILLED = "?"
+"""Stands in a draft for a price or a utility that somebody has to fill in."""
+
+_FIELDS: FieldTypes = {
+    "schema": int,
+    "name": str,
+    "unit": str,
+    "decisions": list,
+    "ignore": list,
+    "missing": list,
+    "tests": list,
+    "reward": dict,
+}
 _TEST_FIELDS: FieldTypes = {
     "name": str,
     "cost": NUMBER,
     "outcomes": list,
+    "cuts": list,
     "measured": bool,
     "unit": str,
     "group": str,
@@ -69,6 +84,7 @@ def arguments(content: Mapping[str, Any], *, source: str) -> dict[str, Any]:
         raise mistake(
             source, "schema", f"it is {content['schema']}; this version reads {SCHEMA}; set schema = {SCHEMA}"
         )
+    _check_filled(source, content)
     titles = {key: content.get(key, "") for key in ("name", "unit")}
     for key, text in titles.items():
         check_plain(f"{source}: {key}: it", text, ProblemFileError)
@@ -80,14 +96,23 @@ def arguments(content: Mapping[str, Any], *, source: str) -> dict[str, Any]:
         raise mistake(source, "tests", "it is empty; a problem needs one or more tests; add [[tests]]")
     check_names(source, "tests", [test.name for test in tests])
     check_names(source, "decisions", decisions)
+    words = {
+        "ignore": _checked(source, "ignore", checked_ignored, content.get("ignore", []), tests),
+        "missing": _checked(source, "missing", checked_missing, content.get("missing", []), tests),
+    }
     reward = read_reward(source, content["reward"], tests, decisions)
-    return {"tests": tests, "decisions": decisions, "reward": reward, **titles}
+    return {"tests": tests, "decisions": decisions, "reward": reward, **titles, **words}
 
 
 def test_to_dict(test: Test) -> dict[str, Any]:
     """Return a test as it stands in a problem file, defaults left out."""
     content: dict[str, Any] = {"name": test.name, "cost": test.cost}
-    content |= {"measured": True, "unit": test.unit} if test.measured else {"outcomes": list(test.names)}
+    if test.measured:
+        content |= {"measured": True, "unit": test.unit}
+    if test.cuts is not None:
+        content |= {"cuts": list(test.cuts)} | ({"unit": test.unit} if test.unit else {})
+    if not test.measured and (test.cuts is None or test.names != cut_names(test.cuts, test.unit)):
+        content["outcomes"] = list(test.names)
     if test.group is not None:
         content |= {"group": test.group, "group_cost": test.group_cost}
     if test.on_arrival:
@@ -108,6 +133,7 @@ def test_from_dict(content: Mapping[str, Any]) -> Test:
         on_arrival=content.get("on_arrival", False),
         available=content.get("available", True),
         unit=content.get("unit", ""),
+        cuts=content.get("cuts"),
     )
 
 
@@ -124,10 +150,61 @@ def _read_test(source: str, n: int, entry: Any) -> Test:
         )
     if entry.get("measured") and "outcomes" in entry:
         raise mistake(source, f"{key}.outcomes", "a measured test lists no outcomes; drop outcomes, or measured")
+    if entry.get("measured") and "cuts" in entry:
+        raise mistake(source, f"{key}.cuts", "a measured test has no cuts, which list outcomes; drop cuts, or measured")
     try:
         return test_from_dict(entry)
     except ProblemError as error:
         raise mistake(source, key, str(error)) from error
+
+
+def _checked(
+    source: str,
+    key: str,
+    check: Callable[[Sequence[str], Sequence[Test]], tuple[str, ...]],
+    given: Sequence[str],
+    tests: Sequence[Test],
+) -> tuple[str, ...]:
+    """Return a list of words after a check, whose mistakes name the file and the key."""
+    try:
+        return check(given, tests)
+    except ProblemError as error:
+        raise mistake(source, key, str(error)) from error
+
+
+def _check_filled(source: str, content: Mapping[str, Any]) -> None:
+    """Raise if a draft still has prices or utilities to be filled in; all are named at once."""
+    tests = [test for test in content["tests"] if isinstance(test, Mapping)]
+    keys = ("cost", "group_cost")
+    prices = [shown(test.get("name")) for test in tests if any(test.get(key) == UNFILLED for key in keys)]
+    entries = content["reward"].get("utilities")
+    worth = [
+        f"{shown(decision)} when {_condition(entry.get('when'))}"
+        for entry in (entries if isinstance(entries, list) else [])
+        if isinstance(entry, Mapping) and isinstance(entry.get("value"), Mapping)
+        for decision, utility in entry["value"].items()
+        if utility == UNFILLED
+    ]
+    named = (("prices", prices), ("utilities", worth))
+    parts = [f"the {what} of {_enumerated(names)}" for what, names in named if names]
+    if parts:
+        raise mistake(
+            source,
+            "tests" if prices else "reward.utilities",
+            f'{" and ".join(parts)} are not filled in; this file is a draft until every "{UNFILLED}" is a number; '
+            f'write what a test costs, and what a decision brings, in place of "{UNFILLED}"',
+        )
+
+
+def _condition(when: Any) -> str:
+    pairs = when.items() if isinstance(when, Mapping) else ()
+    return " and ".join(f"{name} is {shown(outcome)}" for name, outcome in pairs) or "nothing else fits"
+
+
+def _enumerated(names: Sequence[str], most: int = 10) -> str:
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    *first, last = [*names[:most], *more]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -154,11 +231,11 @@ def toml(content: Mapping[str, Any]) -> str:
 def _table(name: str, content: Mapping[str, Any]) -> list[str]:
     tables = {key: value for key, value in content.items() if isinstance(value, Mapping) and not name}
     lists = {key: value for key, value in content.items() if _holds_tables(value)}
-    lines = [f"{key} = {_toml_value(value)}" for key, value in content.items() if key not in {*tables, *lists}]
+    lines = [f"{key} = {toml_value(value)}" for key, value in content.items() if key not in {*tables, *lists}]
     prefix = f"{name}." if name else ""
     for key, rows in lists.items():
         for row in rows:
-            lines += ["", f"[[{prefix}{key}]]", *(f"{field} = {_toml_value(value)}" for field, value in row.items())]
+            lines += ["", f"[[{prefix}{key}]]", *(f"{field} = {toml_value(value)}" for field, value in row.items())]
     for key, table in tables.items():
         lines += ["", f"[{prefix}{key}]", *_table(prefix + key, table)]
     return lines
@@ -168,12 +245,12 @@ def _holds_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, Mapping) for item in value)
 
 
-def _toml_value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """Return one value in TOML."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_toml_value(key)} = {_toml_value(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_value(key)} = {toml_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml_value, _limits(value))) + "]"
+        return "[" + ", ".join(map(toml_value, _limits(value))) + "]"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     return "true" if value is True else "false" if value is False else repr(value)

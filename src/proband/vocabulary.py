@@ -35,7 +35,9 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from proband.cutting import checked_cuts, cut_names, place, place_of_text, stated_limits
 from proband.errors import ProblemError, StateError, TableError
+from proband.numerals import UNMARKED, Marks, number
 from proband.texts import check_plain
 
 FloatArray = NDArray[np.float64]
@@ -61,7 +63,7 @@ class Test:
         Names of the possible outcomes; in states and supports they are numbered 0, 1, ... in this order. None for a
         measured test, whose outcome is a number.
     unit : str, default ""
-        Of what is measured ("mm", "MPa"), for people; only with ``outcomes=None``.
+        Of what is measured ("mm", "MPa"), for people; only with ``outcomes=None`` or with `cuts`.
     group : str, optional
         Tests of one group share a preparation: once another test of the group was run on the subject, this
         one costs `group_cost` instead of `cost`.
@@ -72,6 +74,9 @@ class Test:
     available : bool, default True
         False for a test that only history has (a gold standard): never run, yet part of x, so that the reward
         may depend on it.
+    cuts : sequence of float, optional
+        Where a number is cut into outcomes, one more than there are cuts; a cut itself belongs to the outcome above it.
+        The outcomes are called by their limits, unless `outcomes` names them, from the lowest to the highest.
 
     Examples
     --------
@@ -80,6 +85,8 @@ class Test:
     2
     >>> Test("length", 0.2, outcomes=None, unit="mm").measured
     True
+    >>> Test("hardness", 0.1, cuts=[60, 75], unit="HRC").names
+    ('< 60 HRC', '60 to 75 HRC', '>= 75 HRC')
     """
 
     __test__ = False  # pytest would take the class for a test case
@@ -92,11 +99,14 @@ class Test:
     on_arrival: bool = False
     available: bool = True
     unit: str = ""
+    cuts: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise ProblemError(f"the name of a test is {self.name!r}; it must be a non-empty text; name the test")
         check_plain("the name of a test", self.name, ProblemError)
+        if self.cuts is not None:
+            object.__setattr__(self, "cuts", checked_cuts(self.name, self.cuts))
         object.__setattr__(self, "outcomes", self._checked_outcomes())
         object.__setattr__(self, "cost", self._checked_cost("cost", self.cost))
         self._check_group()
@@ -127,16 +137,72 @@ class Test:
         """Whether the test can be chosen: available, and not already known on arrival."""
         return self.available and not self.on_arrival
 
+    def read(self, given: str | float, *, marks: Marks = UNMARKED) -> float:
+        """Return an outcome as it stands in a state: the number of a named one, where a number was cut, or the number.
+
+        Raises ValueError, with the reason, for what is no outcome of the test.
+
+        Examples
+        --------
+        >>> hardness = Test("hardness", 0.1, cuts=[60, 75], unit="HRC")
+        >>> hardness.read(63.2), hardness.read("63,2 HRC"), hardness.read(">= 75 HRC")
+        (1.0, 1.0, 2.0)
+        """
+        if self.outcomes is not None and given in self.outcomes:
+            return float(self.outcomes.index(given))
+        if isinstance(given, str):
+            if self.cuts is not None:
+                return float(place_of_text(self.cuts, given, unit=self.unit, marks=marks))
+            value = number(given, unit=self.unit, marks=marks) if self.measured else math.nan
+        else:
+            value = float(given)
+        if not math.isfinite(value) or not (self.measured or self.cuts):
+            raise ValueError(f"{given!r} is no outcome")
+        return float(place(self.cuts, value)) if self.cuts else value
+
     def _checked_outcomes(self) -> tuple[str, ...] | None:
-        if not isinstance(self.unit, str) or (self.unit and self.outcomes is not None):
+        if not isinstance(self.unit, str) or (self.unit and self.outcomes is not None and self.cuts is None):
             raise ProblemError(
                 f"test {self.name!r}: unit is {self.unit!r} and outcomes are {self.outcomes!r}; a unit is a text and "
-                "belongs to a measured test, which lists no outcomes; drop one of the two"
+                "belongs to a measured test, or to one whose numbers are cut (cuts); drop the unit, or the outcomes"
             )
         check_plain(f"test {self.name!r}: the unit", self.unit, ProblemError)
+        if self.cuts is not None:
+            return self._cut_outcomes(self.cuts)
         if self.outcomes is None:
             return None
-        outcomes = self.outcomes if isinstance(self.outcomes, str) else tuple(self.outcomes)
+        return self._listed_outcomes(self.outcomes)
+
+    def _cut_outcomes(self, cuts: Sequence[float]) -> tuple[str, ...]:
+        if self.outcomes is None:
+            raise ProblemError(
+                f"test {self.name!r}: it is measured and has cuts; cuts make listed outcomes of numbers; drop one of "
+                "the two"
+            )
+        if self.outcomes is DEFAULT_OUTCOMES:
+            return cut_names(cuts, self.unit)
+        outcomes = self._listed_outcomes(self.outcomes)
+        if len(outcomes) != len(cuts) + 1:
+            raise ProblemError(
+                f"test {self.name!r}: it has {len(cuts)} cuts and {len(outcomes)} outcomes; there is one outcome more "
+                "than there are cuts, from the lowest to the highest; name them all, or drop outcomes"
+            )
+        for b, outcome in enumerate(outcomes):
+            self._check_cut_name(cuts, b, outcome)
+        return outcomes
+
+    def _check_cut_name(self, cuts: Sequence[float], b: int, outcome: str) -> None:
+        """Raise if the name of an outcome is a number, or states limits, that mean something else."""
+        found = stated_limits(outcome, self.unit)
+        low, high = (-math.inf, *cuts)[b], (*cuts, math.inf)[b]
+        if found is not None and found != (low, high) and not low <= found[0] == found[1] < high:
+            raise ProblemError(
+                f"test {self.name!r}: its outcome number {b + 1} is called {outcome!r}, but by the cuts {list(cuts)} "
+                f"it is {cut_names(cuts, self.unit)[b]!r}; rename it, or drop outcomes"
+            )
+
+    def _listed_outcomes(self, given: Sequence[str]) -> tuple[str, ...]:
+        outcomes = given if isinstance(given, str) else tuple(given)
         if isinstance(outcomes, str) or not all(isinstance(o, str) and o.strip() for o in outcomes):
             raise ProblemError(
                 f"test {self.name!r}: outcomes are {self.outcomes!r}; they must be non-empty texts; "

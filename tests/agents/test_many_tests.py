@@ -9,11 +9,11 @@ from proband import Discrete, Problem, Records, Test
 from proband.agents import Setting, build_agent
 from proband.agents.estimates import has_many_tests
 from proband.agents.listed.audits import AuditedSubjects, wilson
-from proband.agents.listed.many import ManyLeaves, log_trees
+from proband.agents.listed.many import Ends, ManyLeaves, log_trees
 from proband.agents.registry import default_agent
 from proband.agents.safe_leaf_completion import SafeLeafCompletion
 from proband.estimators import Structured
-from proband.policies import Completing, branches, follow
+from proband.policies import Completing, branches, chances, follow
 from proband.rewards import Match, Table
 from proband.simulation import simulate
 from proband.vocabulary import FloatArray
@@ -57,18 +57,19 @@ def test_the_default_switches_by_the_number_of_states() -> None:
     agent = agent_for(panel())
     assert isinstance(agent.leaves, ManyLeaves)
     assert isinstance(agent.estimator, Structured)
-    assert agent.commitment == 50
+    assert agent.commitment == 100
 
 
 def test_it_learns(law: Discrete) -> None:
     problem = panel()
     agent = agent_for(problem)
     stream = np.random.default_rng(5).integers(len(law), size=3000)
-    run = simulate(problem, law, agent, stream, rng=np.random.default_rng(6), at=np.array([50, 1500, 3000]))
-    complete = run.pseudo_regret[0] / 50
+    run = simulate(problem, law, agent, stream, rng=np.random.default_rng(6), at=np.array([100, 1500, 3000]))
+    complete = run.pseudo_regret[0] / 100
     late = (run.pseudo_regret[2] - run.pseudo_regret[1]) / 1500
     assert late < 0.15 * complete
-    assert agent.extras > 0
+    seen = agent.estimator.observations
+    assert seen.counts[agent.estimator.tells(seen.rows)].sum() > 200  # 100 at the beginning, the others had an extra
     assert isinstance(agent.reference, AuditedSubjects)
     assert agent.reference.audited.any()
 
@@ -92,30 +93,81 @@ def test_audits_are_kept_from_learning_and_judge_the_plan(law: Discrete) -> None
     assert estimate.distance >= 0
 
 
-def test_an_extra_buys_the_label_for_a_part_of_all_alike(law: Discrete) -> None:
+def test_an_extra_buys_the_label_most_where_a_decision_is_in_doubt(law: Discrete) -> None:
     problem = panel()
     agent = agent_for(problem)
-    agent.learn(Records(law.support[:50]))
+    agent.learn(Records(law.support[:100]))
     policy = agent.policy()
     assert isinstance(policy, Completing)
     assert policy.extra is not None
     assert problem.test_index("label") in policy.extra.tests
+    assert 8 < len(policy.extra.tests) < problem.d
     ways = branches(problem, policy, law.support[:200])
     assert len(ways) == 3
     assert sum(chance for chance, _ in ways) == pytest.approx(1)
     _, complete, part = (chance for chance, _ in ways)
-    bought = min(policy.extra.chance, 1 - agent.lowest)
-    assert 0 < len(policy.extra.tests) < problem.d
     assert complete == pytest.approx(agent.lowest)
-    assert part == pytest.approx(bought)
+    assert part == pytest.approx(np.minimum(policy.extra.chances(policy.leaves(ways[0][1].states)), 1 - agent.lowest))
+    ends = Ends(problem, agent.estimator, policy.base)
+    chances = ends.chances(policy.extra.tests, ahead=10_000, left=35, rate=0.4)
+    price, some_left = ends._prices(policy.extra.tests)
+    worth = np.where(some_left, ends.stake / price, 0.0)
+    assert np.array_equal(np.argsort(chances, kind="stable"), np.argsort(worth, kind="stable"))
+    assert len(np.unique(chances)) > 1
+
+
+def test_extras_cost_no_more_than_the_cap_allows(law: Discrete) -> None:
+    problem = panel()
+    agent = SafeLeafCompletion(problem, seed=1, cap=1e-3)
+    agent.learn(Records(law.support[:100]))
+    policy = agent.policy()
+    assert isinstance(policy, Completing)
+    assert policy.extra is not None
+    paid = policy.extra.chance * sum(problem.tests[i].cost for i in policy.extra.tests)
+    assert paid <= 2 / 3 * 1e-3 * agent.root * 100 ** (-1 / 3) * (1 + 20 * 0.02 + 0.25) * (1 + 1e-12)
+
+
+def test_what_an_extra_is(law: Discrete) -> None:
+    """Eight tests beside the label, more while they cost no more than it does, and never one that is known to all."""
+    rows = law.support[:100]
+    for price, least in ((0.25, 12), (0.02, 8), (0.0, 8)):
+        tests = [*panel().tests[:-1], Test("label", price)]
+        problem = Problem(tests, ["pass", "fail"], Table(["label"], [[1, 0], [0, 1]]))
+        agent = agent_for(problem)
+        agent.learn(Records(rows))
+        ends = Ends(problem, agent.estimator, agent.policy().base)  # type: ignore[attr-defined]
+        bundle = ends.bundle(agent.estimator.draws(np.random.default_rng(0), 3))
+        assert problem.d - 1 in bundle
+        assert len(bundle) == least + 1
+
+
+def test_plans_on_the_way_are_not_needed(law: Discrete) -> None:
+    """Told with their chances, subjects lead to the same policy whether or not anybody asked for one before."""
+    problem = panel()
+    asked, silent = agent_for(problem), agent_for(problem)
+    rng = np.random.default_rng(4)
+    for _ in range(4):
+        rows, policy = law.sample(rng, asked.commitment), asked.policy()
+        seen = follow(problem, policy, rows, coins=rng.random(len(rows))).states
+        told = Records(seen, chances=chances(problem, policy, seen))
+        asked.learn(told)
+        first, rest = told.outcomes[:3], told.outcomes[3:]
+        known = told.chances
+        assert known is not None
+        silent.learn(Records(rest, chances=known[3:]))
+        silent.learn(Records(first, chances=known[:3]))
+    assert silent.commitment == asked.commitment
+    states, coins = problem.states(law.sample(rng, 50)), rng.random(50)
+    states[:, rng.permutation(problem.d)[:15]] = np.nan
+    assert np.array_equal(asked.policy().act(states, coins), silent.policy().act(states, coins))
 
 
 @pytest.mark.parametrize("label", [{}, {"available": False}], ids=["bought", "unavailable"])
 def test_the_same_subjects_in_any_order_and_pieces(label: dict[str, object]) -> None:
     problem = panel(**label)
-    rows = latent(problem, 50, seed=3)
+    rows = latent(problem, 100, seed=3)
     if label:
-        rows[:25, -1] = np.nan
+        rows[:50, -1] = np.nan
     whole, pieces = agent_for(problem), agent_for(problem)
     whole.learn(Records(rows))
     for piece in np.array_split(rows[::-1], 7):
@@ -131,9 +183,10 @@ def test_a_plan_that_audits_contradict_is_overruled() -> None:
     problem = panel()
     law_rows = latent(problem, 2000)
     agent = SafeLeafCompletion(problem, seed=1, threshold=0.0)
-    agent.learn(Records(law_rows[:50]))
+    agent.learn(Records(law_rows[:100]))
+    policy = agent.policy()
     assert agent.vetoes == 1
-    assert agent.reference.against_plan(agent.policy().base) is None  # type: ignore[attr-defined]
+    assert agent.reference.against_plan(policy.base) is None  # type: ignore[attr-defined]
 
 
 def test_the_bound_on_the_number_of_trees() -> None:

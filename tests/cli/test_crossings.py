@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 import typer
+from tests.cli import castings
 from tests.strict_json import strict
 
+from proband import Problem
 from proband.cli.app import app
-from proband.instances import INSTANCES, Instance
+from proband.instances import INSTANCES
 from proband.studies import Study
 
 EXAMPLES = {
@@ -29,16 +31,20 @@ EXAMPLES = {
     "network": "measured outcomes, the entropy of a set",
 }
 
+FILES = {"castings": "numbers that are cut, by a spreadsheet: context, a group, a gold standard, ignored columns"}
+"""Problems that stand in files alone, and what is told of a subject in numbers."""
+
 TELL = "study tell s a OUTCOME --json"
 """Follows the advice until it is to decide."""
 
 COMMANDS = (
-    "plan {example} --out policy.json --json",
+    "init {example}-records.csv --label '{label}' --out drafted.toml --json",
+    "plan {law} --out policy.json --json",
     "plan {example}.toml --data {example}-records.csv --json",
     "next policy.json --json",
     "next policy.json --known '{first}' --json",
-    "evaluate {example} policy.json --json",
-    "evaluate {example} everything --json",
+    "evaluate {law} policy.json --json",
+    "evaluate {law} everything --json",
     "study create {example}.toml --name s --json",
     "study list --json",
     "study show s --json",
@@ -79,13 +85,14 @@ class Trip:
     def __init__(self, run, example: str) -> None:
         self.run, self.example = run, example
         self.answers: list[dict[str, Any]] = []
-        self.instance: Instance = INSTANCES[example]()
-        self.problem = self.instance.problem
-        self.outcomes = self.problem.describe(self.instance.sample(np.random.default_rng(7), 1)[0])
+        self.problem, self.outcomes, law = from_files() if example in FILES else from_instance(example)
         names, test = list(self.outcomes), self.problem.tests[0]
-        other = self.outcomes[names[0]] + 1.0 if test.measured else test.names[test.names[0] == self.outcomes[names[0]]]
+        first = self.problem.state(self.outcomes)[0]
+        other = first + 1.0 if test.measured else test.names[int(first == 0)]
         self.words = {
             "example": example,
+            "law": law,
+            "label": names[-1],
             "first": self.named(names[0]),
             "other": f"{names[0]}={other}",
             "last": self.named(names[-1]),
@@ -117,10 +124,22 @@ class Trip:
             self.answers.append(result.json)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+def from_instance(example: str) -> tuple[Problem, dict[str, Any], str]:
+    """Return a problem, what is told of a subject, and where the law is."""
+    instance = INSTANCES[example]()
+    row = instance.sample(np.random.default_rng(7), 1)[0]
+    return instance.problem, instance.problem.describe(row), example
+
+
+def from_files() -> tuple[Problem, dict[str, Any], str]:
+    castings.write()
+    return Problem.load("castings.toml"), castings.TOLD, "castings.toml --data castings.xlsx --sheet past"
+
+
+@pytest.mark.parametrize("example", [*EXAMPLES, *FILES])
 def test_every_example_through_every_verb(run, example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROBAND_STORE", "sqlite:///studies.db")
-    assert run("example", example, "--records", "200").status == 0
+    assert example in FILES or run("example", example, "--records", "200").status == 0
     trip = Trip(run, example)
     for command in COMMANDS:
         trip.go(command)

@@ -10,7 +10,7 @@ from proband.errors import DistributionError
 from proband.estimators import ESTIMATORS, Structured
 from proband.estimators.listed.labels import design, fit_labels, label_chances
 from proband.estimators.listed.latent import Levels, fit_classes
-from proband.estimators.listed.structured import agreeing
+from proband.estimators.listed.structured import Agreeing, agreeing
 from proband.rewards import Match, Table
 from proband.vocabulary import FloatArray
 
@@ -123,6 +123,32 @@ def test_by_name_and_with_wrong_options() -> None:
         Structured(panel(), classes=0)
 
 
+def test_observations_without_a_label_leave_labels_alone() -> None:
+    """Many steps of plain EM, written out, come to where few steps of ours do; most observations have no label."""
+    rng = np.random.default_rng(2)
+    base = rng.random(12)  # six rows, two labels
+    known = [(rng.permutation(6)[:3], label, float(n)) for label, n in ((0, 4), (1, 3), (None, 400), (None, 250))]
+    members = [
+        np.sort([2 * x + y for x in rows for y in ((0, 1) if label is None else (label,))]) for rows, label, _ in known
+    ]
+    plain = base.copy()
+    for _ in range(40_000):
+        given = base.copy()
+        for rows, (_, _, n) in zip(members, known, strict=True):
+            given[rows] += n * plain[rows] / plain[rows].sum()
+        plain = given
+    first = np.concatenate([[0], np.cumsum([len(rows) for rows in members])]).astype(np.int64)
+    counts, labelled = np.array([n for *_, n in known]), np.array([label is not None for _, label, _ in known])
+    agree = Agreeing(first, np.concatenate(members).astype(np.int64), counts, labelled, 2)
+    ours = base.copy()
+    agree.spread(base, ours, 2000)
+    assert ours == pytest.approx(plain, rel=1e-6)
+    short = base.copy()
+    agree.spread(base, short, 30)
+    labels, right = short.reshape(6, 2), plain.reshape(6, 2)
+    assert labels[:, 0] / labels.sum(axis=1) == pytest.approx(right[:, 0] / right.sum(axis=1), abs=0.02)
+
+
 def test_agreeing_rows() -> None:
     rows = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
     first, members = agreeing(np.array([[0.0, np.nan], [np.nan, np.nan], [1.0, 0.0]]), rows)
@@ -148,6 +174,6 @@ def test_regression_of_labels() -> None:
     rows = np.column_stack([rng.integers(2, size=900), rng.integers(3, size=900)]).astype(float)
     labels = np.where(rng.random(900) < 0.9, rows[:, 1], rng.integers(3, size=900)).astype(np.int64)
     features = design(levels.onehot(rows), np.array([True, False, True, False, False]))
-    chances = label_chances(features, fit_labels(features, labels, np.ones(900), 3))
+    chances = label_chances(features, fit_labels(features, np.eye(3)[labels]))
     right = chances[np.arange(900), rows[:, 1].astype(int)]
     assert right.mean() == pytest.approx(0.93, abs=0.04)

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from tests.cli import castings
 from tests.fuzz import logs, seeds
 from tests.fuzz.mutations import altered, damaged, rearranged
 from tests.studies.crowd import PROBLEMS
 
-from proband import Discrete, Gaussian, Problem
+from proband import Discrete, Gaussian, Problem, draft
 from proband.errors import ProbandError
 from proband.instances.networks import load_network
 from proband.planners.files import load_policy
 from proband.policies import Tree
 from proband.policies.rendering import text
 from proband.problem_files import toml
-from proband.studies.exchange.spreadsheets import read_past
 from proband.tables import read_records
 
 Change = Callable[[random.Random, bytes], bytes]
@@ -124,6 +124,20 @@ def _follow(path: Path) -> None:
     json.dumps(tree.to_dict(), allow_nan=False)
 
 
+def _rearranged_castings(rng: random.Random, seed: bytes) -> bytes:
+    return rearranged(rng, seeds.castings_tables()[0])
+
+
+def _castings(path: Path) -> None:
+    Problem.from_dict(tomllib.loads(castings.PROBLEM)).records(path)
+
+
+def _draft(path: Path) -> None:
+    """Draft a problem that reads the table it was drafted from, once prices are filled in."""
+    text = draft(path).text.replace('= "?"', "= 1.0")
+    Problem.from_dict(tomllib.loads(text)).records(path)
+
+
 def _sensors(path: Path) -> None:
     load_network(str(path), scale=1.0)
 
@@ -145,7 +159,16 @@ KINDS: dict[str, Kind] = {
     "prices": Kind(
         ".csv", seeds.prices, (lambda path: load_network("network", costs=str(path), scale=1.0),), rearranged
     ),
-    "parquet": Kind(".parquet", seeds.parquets, _for(("bolts", "gout", "rods"), read_past)),
+    "workbook": Kind(
+        ".xlsx",
+        seeds.workbooks,
+        (*_for(("bolts", "gout", "rods"), lambda path, problem: problem.records(path)), _castings, _draft),
+        _repacked_npz,
+    ),
+    "spreadsheet": Kind(".csv", seeds.castings_tables, (_castings, _draft), _rearranged_castings),
+    "parquet": Kind(
+        ".parquet", seeds.parquets, _for(("bolts", "gout", "rods"), lambda path, problem: problem.records(path))
+    ),
     "policy": Kind(".json", seeds.policies, (_follow,), _altered_json),
     "gaussian-policy": Kind(".json", seeds.gaussian_policies, (load_policy,), _altered_json),
     "covariance-csv": Kind(".csv", seeds.covariances_csv, _COVARIANCE, rearranged),

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 from scipy.io import savemat
+from tests.cli import castings
 from tests.studies.crowd import PROBLEMS
+from tests.tables.formats import FORMATS, workbook
 
 from proband import Discrete, Gaussian, plan
 from proband.instances import INSTANCES, PACKAGED, problem_text
@@ -36,7 +38,7 @@ def written(write: Callable[[Path], object], ending: str) -> bytes:
 @cache
 def problems() -> list[bytes]:
     packaged = [problem_text(name).encode() for name in PACKAGED]
-    return packaged + [written(make().save, ".toml") for make in PROBLEMS.values()]
+    return [*packaged, castings.PROBLEM.encode(), *(written(make().save, ".toml") for make in PROBLEMS.values())]
 
 
 @cache
@@ -69,6 +71,20 @@ def parquets() -> list[bytes]:
             parquet.write_table(table, buffer, compression=compression)
             seeds.append(buffer.getvalue())
     return seeds
+
+
+@cache
+def workbooks() -> list[bytes]:
+    tables = [[line.split(b",") for line in seed.splitlines()] for seed in records()[:3]]
+    texts = [[[cell.decode() for cell in row] for row in table] for table in tables]
+    return [*(workbook({"past": (header, rows)}) for header, *rows in texts), *castings_tables()[-1:]]
+
+
+@cache
+def castings_tables() -> list[bytes]:
+    """The same spreadsheet in several forms; a workbook comes last."""
+    forms = ("comma.csv", "german.csv", "excel-sep.csv", "utf-16.txt", "latin-1.csv", "table.parquet", "workbook.xlsx")
+    return [FORMATS[name](castings.HEADER, castings.rows(30)) for name in forms]
 
 
 @cache

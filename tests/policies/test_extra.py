@@ -35,7 +35,9 @@ def with_extra(problem: Problem, law: Discrete, rng: np.random.Generator) -> Com
     """A plan with a random coin in every leaf, and some random extra tests."""
     policy = completing(problem, law, rng)
     tests = rng.permutation(problem.operable)[: rng.integers(1, len(problem.operable) + 1)]
-    extra = Extra(tuple(tests.tolist()), float(rng.random()))
+    leaves = np.unique(follow(problem, policy.base, law.support).states, axis=0)
+    shares = AtLeaves(leaves, rng.random(len(leaves)), otherwise=float(rng.random())) if rng.random() < 0.5 else None
+    extra = Extra(tuple(tests.tolist()), float(rng.random()), shares)
     return Completing(problem, policy.base, policy.completion, law, extra=extra)
 
 

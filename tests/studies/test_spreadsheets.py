@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from tests.studies.crowd import Clock, Crowd, bolts, gout
+from tests.tables.formats import workbook
 
 from proband import Problem, Test
 from proband.errors import StudyError, TableError
@@ -48,6 +52,30 @@ def test_past_records_come_from_a_spreadsheet(tmp_path: Path, ending: str) -> No
     assert event.data["source"] == path.name
     assert event.data["rows"] == [["clean", "light", "ok"], ["rusty", None, None]]
     assert event.data["counts"] == [2, 1]
+
+
+def test_past_records_come_from_frames_files_and_workbooks(tmp_path: Path) -> None:
+    columns = {name: [row[name] for row in PAST] for name in PAST[0]}
+    book = workbook({"notes": (["a"], [["b"]]), "past": (list(columns), [list(row.values()) for row in PAST])})
+    (tmp_path / "past.xlsx").write_bytes(book)
+    for records, sheet in (
+        (pd.DataFrame(columns), None),
+        (pl.DataFrame(columns), None),
+        (pa.table(columns), None),
+        (columns, None),
+        (io.BytesIO(write(tmp_path / "past.txt", PAST).read_bytes()), None),
+        (tmp_path / "past.txt", None),
+        (tmp_path / "past.xlsx", "past"),
+    ):
+        study = make()
+        assert study.learn_from(records, sheet=sheet) == 3
+        assert study._journal.ledger.imports[0].outcomes[0].tolist() == [0.0, 0.0, 0.0]
+        assert study.learn_from(columns) == 0
+        *_, event = study.events()
+        named = isinstance(records, Path)
+        assert event.data["source"] == (
+            records.name if named else "the file" if hasattr(records, "read") else "records"
+        )
 
 
 def test_the_same_content_in_another_file_adds_nothing(tmp_path: Path) -> None:
@@ -129,8 +157,7 @@ def test_columns_may_stand_in_another_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "rows", "message"),
     [
-        ("past.txt", PAST, "tables end in .csv or .parquet"),
-        ("past.parquet", [{"visual": "clean"}], "its columns are"),
+        ("past.parquet", [{"visual": "clean"}], "missing columns \\['weight', 'ultrasonic'\\]"),
         ("past.parquet", [{**PAST[0], "weight": "huge"}], "row 1, column 'weight'.*'huge'"),
         ("past.parquet", [dict.fromkeys(PAST[0], None)], "every entry is missing"),
         ("past.csv", [{**PAST[0], "weight": "huge"}], "column 'weight'.*'huge'"),

@@ -22,6 +22,7 @@ nothing checks the likelihood (:mod:`proband.agents.safe_leaf_completion` does b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -108,6 +109,7 @@ class LeafCompletion(Replanning):
             estimator=estimator,
         )
         self.horizon = horizon
+        self.memoryless = self.leaves.memoryless
 
     @classmethod
     def of(cls, setting: Setting) -> Self:
@@ -121,22 +123,27 @@ class LeafCompletion(Replanning):
     def propose(self) -> Completing:
         """Return the plan of the block, with coins where it stops."""
         lowest = self.lowest
-        stops = self.leaves.look(self.estimator, self.planner, self.rng, self.t)
+        rng = np.random.default_rng([self.seed, self.begun]) if self.memoryless else self.rng
+        stops = self.leaves.look(self.estimator, self.planner, rng, self.begun)
         chances = np.maximum(self.coins(stops), np.where(stops.open, lowest, 0.0))
         completion = self.leaves.completion(stops, chances, lowest)
         extra = self.leaves.extra(
-            self.estimator, stops, self.rng, ahead=self.subjects_ahead(), left=self.left, allowed=self.extras_allowed()
+            self.estimator, stops, rng, ahead=self.subjects_ahead(), left=self.length, allowed=self.extras_allowed()
         )
         return Completing(self.problem, stops.base, completion, self.distribution_for_unavailable(), extra=extra)
 
     def extras_allowed(self) -> float:
-        """Return for how many subjects of the block a part of the tests may be bought."""
-        return float(self.left)
+        """Return what may be paid for a part of the tests, a subject of the block, as a part of what is at stake."""
+        return math.inf
 
     @property
     def lowest(self) -> float:
-        """The floor: with which probability any subject that stops is completed at least."""
-        return min(1.0, float(2 / 3 * self.floor * self.root * max(self.t, 1) ** (-1 / 3)))
+        """The floor of the block."""
+        return self.floor_after(self.begun)
+
+    def floor_after(self, t: int) -> float:
+        """Return the floor after t subjects: with which probability any subject that stops is completed at least."""
+        return min(1.0, float(2 / 3 * self.floor * self.root * max(t, 1) ** (-1 / 3)))
 
     @property
     def root(self) -> float:
@@ -148,10 +155,10 @@ class LeafCompletion(Replanning):
         mass, loss, kappa, n, ahead = stops.mass, stops.loss, stops.kappa, stops.n, self.subjects_ahead()
         want = np.clip(np.sqrt(ahead * mass * loss * n / kappa) - n, 1.0, n + 1)
         pays = (ahead * mass * loss / n > kappa) & (mass > 0) & stops.open
-        chance = np.divide(want, self.left * mass, out=np.zeros(len(mass)), where=pays)
+        chance = np.divide(want, self.length * mass, out=np.zeros(len(mass)), where=pays)
         return np.asarray(np.minimum(chance, self.leaves.surest))
 
     def subjects_ahead(self) -> float:
         """Return H: for how many subjects to come exploration should pay."""
-        ahead = max(self.ahead * self.t, self.leaves.expected - self.t)
-        return ahead if self.horizon is None else max(0.0, min(ahead, self.horizon - self.t))
+        ahead = max(self.ahead * self.begun, self.leaves.expected - self.begun)
+        return ahead if self.horizon is None else max(0.0, min(ahead, self.horizon - self.begun))

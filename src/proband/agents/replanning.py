@@ -45,9 +45,18 @@ class Replanning(Blockwise):
         Learns the law; by default the likelihood of the problem's kind. Some agents draw from its posterior, too.
     planner : callable, optional
         From problem, law and number of subjects to a plan; by default :func:`proband.plan`, as accurately as pays.
+
+    Attributes
+    ----------
+    begun, length : int
+        After how many subjects the block began, and how many it has.
+    memoryless : bool
+        Whether a policy follows from what was learned before its block, and not from the policies before. Whoever
+        learns a whole history then makes no plans on the way.
     """
 
     kinds = frozenset({Kind.LISTED, Kind.SCORES})
+    memoryless = False
 
     def __init__(
         self,
@@ -63,12 +72,14 @@ class Replanning(Blockwise):
         if first < 1 or not growth > 0:
             raise AgentError(f"first is {first}, growth is {growth}; both must be positive; correct them")
         super().__init__(problem, first)
+        self.seed = seed
         self.rng = np.random.default_rng(seed)
         self.growth = growth
         self.shortest = shortest
         self.estimator: Any = suited_estimator(problem, seed) if estimator is None else estimator
         self.planner = suited_planner(self.estimator) if planner is None else planner
-        self._policy: Policy = test_everything(problem, self.distribution_for_unavailable())
+        self.begun, self.length = 0, first
+        self._policy: Policy | None = test_everything(problem, self.distribution_for_unavailable())
 
     @classmethod
     def of(cls, setting: Setting) -> Self:
@@ -76,15 +87,18 @@ class Replanning(Blockwise):
         return cls(setting.problem, seed=setting.seed)
 
     def policy(self) -> Policy:
-        """Return the policy of the block."""
+        """Return the policy of the block; one that needs nothing but what was learned is made when it is asked for."""
+        if self._policy is None:
+            self._policy = self.next_policy()
         return self._policy
 
     def absorb(self, block: list[Records]) -> None:
         """Learn from the finished block, and plan again."""
         self.estimator.update_counts(*in_order(block))
         more = self.growth * self.t
-        self.left = max(self.shortest, math.floor(more)) if more < FOREVER else FOREVER
-        self._policy = self.next_policy()
+        self.begun, self.length = self.t, max(self.shortest, math.floor(more)) if more < FOREVER else FOREVER
+        self._policy = None if self.memoryless else self.next_policy()
+        self.left = self.length
 
     def distribution_for_unavailable(self) -> Distribution | None:
         """Return the law with which to decide when all tests were run and some are unavailable."""

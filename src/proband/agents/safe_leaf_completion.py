@@ -26,7 +26,6 @@ from proband.agents.agent import fully_tested
 from proband.agents.blockwise import in_order
 from proband.agents.leaf_completion import LeafCompletion
 from proband.agents.listed.audits import AuditedSubjects, ValueEstimate
-from proband.agents.listed.many import thinned
 from proband.agents.stops import Stops
 from proband.distributions import totals
 from proband.errors import AgentError
@@ -97,7 +96,6 @@ class SafeLeafCompletion(LeafCompletion):
                 "0 or more; correct them"
             )
         self.completed = 0
-        self.extras = 0.0
         self.vetoes = 0
         self.reference: Any = self.leaves.reference(
             problem, self.estimator, threshold=self.threshold, floor=self.floor, seed=seed
@@ -108,7 +106,8 @@ class SafeLeafCompletion(LeafCompletion):
 
     def value_estimate(self) -> ValueEstimate | None:
         """Return what the policy in force brings a subject, as far as audits tell; None where there are none."""
-        policy = self._policy.base if isinstance(self._policy, Completing) else self._policy
+        policy = self.policy()
+        policy = policy.base if isinstance(policy, Completing) else policy
         return self.reference.value_of(policy) if isinstance(self.reference, AuditedSubjects) else None
 
     def absorb(self, block: list[Records]) -> None:
@@ -124,30 +123,30 @@ class SafeLeafCompletion(LeafCompletion):
         by_coin = (alike[:, -1] > self._lowest) & (alike[:, -1] < 1)
         self.completed += int(n[by_coin].sum())
         self.reference.add(alike[:, :-1], alike[:, -1], n, lowest=self._lowest, subjects=int(counts[possible].sum()))
-        super().absorb(self._learned(rows, known, counts) if self.keeps_audits else block)
+        learned = self._learned(rows, known, counts) if self.keeps_audits else block
+        self._lowest = self.floor_after(self.t)
+        super().absorb(learned)
 
     def next_policy(self) -> Policy:
         """Return the proposal of leaf completion within floor and cap, or the vetoing plan."""
-        self._lowest = self.lowest
-        rival = self.reference.against_distribution(self.estimator.distribution(), self.planner, self.t)
+        rival = self.reference.against_distribution(self.estimator.distribution(), self.planner, self.begun)
         if rival is None:
             proposal = self.propose()
             rival = self.reference.against_plan(proposal.base)
             if rival is None:
-                self.extras += 0.0 if proposal.extra is None else proposal.extra.chance * self.left
                 return proposal
         self.vetoes += 1
         return Completing(self.problem, rival, ByTests(self.problem, {}, otherwise=self._lowest))
 
     def coins(self, stops: Stops) -> FloatArray:
         """Return the probability of completing in each leaf, within the cap and before the floor."""
-        allowed = max(0.0, self.cap * self.root * self.t ** (2 / 3) - self.completed)
-        self.left, most = self.leaves.within(allowed, self.left)
+        allowed = max(0.0, self.cap * self.root * self.begun ** (2 / 3) - self.completed)
+        self.length, most = self.leaves.within(allowed, self.length)
         return np.minimum(super().coins(stops), most)
 
     def extras_allowed(self) -> float:
-        """Return for how many subjects of the block a part of the tests may be bought, within the cap."""
-        return max(0.0, float(self.cap * self.root * self.t ** (2 / 3)) - self.extras)
+        """Return what may be paid for a part of the tests, a subject of the block, as a part of what is at stake."""
+        return float(2 / 3 * self.cap * self.root * self.begun ** (-1 / 3))
 
     @property
     def keeps_audits(self) -> bool:
@@ -165,12 +164,12 @@ class SafeLeafCompletion(LeafCompletion):
         untold = [each for each in block if each.chances is None]
         if untold:
             rows, counts = in_order(untold)
-            told.append((rows, chances(self.problem, self._policy, rows), counts))
+            told.append((rows, chances(self.problem, self.policy(), rows), counts))
         outcomes, known, numbers = zip(*told, strict=True)
         return np.vstack(outcomes), np.concatenate(known), np.concatenate(numbers)
 
     def _learned(self, rows: FloatArray, known: FloatArray, counts: IntArray) -> list[Records]:
-        """Return what the estimate is told of a block: no audits, and not all who were treated as planned."""
+        """Return what the estimate is told of a block: all but audits."""
         complete = fully_tested(self.problem, rows) & ~np.isnan(known)
         told = ~(complete & AuditedSubjects.audits(np.nan_to_num(known), self._lowest))
-        return [thinned(self._policy, *in_order([Records(rows[told], counts[told])]), self.rng)]
+        return [Records(rows[told], counts[told])]

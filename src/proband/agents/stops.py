@@ -70,6 +70,8 @@ class Leaves(Protocol):
     ahead, first, growth, expected : float, int, float, int
         How far to plan exploration, the subjects tested completely at the beginning, and by which share the number of
         subjects grows between two plans, unless others are given; how many subjects are expected at least.
+    memoryless : bool
+        Whether plan and coins follow from what was learned, and not from what an agent did before.
     reference : callable
         From problem, estimator, `threshold`, `floor` and `seed` to the reference of an agent.
     """
@@ -83,6 +85,7 @@ class Leaves(Protocol):
     first: int
     growth: float
     expected: int
+    memoryless: bool
     reference: Callable[..., Reference]
 
     def look(self, estimator: Any, planner: Planner, rng: np.random.Generator, t: int) -> Stops:
@@ -100,8 +103,8 @@ class Leaves(Protocol):
     def extra(
         self, estimator: Any, stops: Stops, rng: np.random.Generator, *, ahead: float, left: int, allowed: float
     ) -> Extra | None:
-        """Return a part of the tests to be bought of some subjects of a block of `left`, of `allowed` at most.
+        """Return a part of the tests to be bought of some subjects of a block of `left`; `ahead` are to come.
 
-        `ahead` subjects are to come.
+        In expectation a subject may pay for it `allowed` times what is at stake.
         """
         ...

@@ -29,6 +29,7 @@ def evaluate_command(
     problem: inputs.ProblemArgument,
     policy: PolicyArgument,
     data: inputs.DataOption = None,
+    sheet: inputs.SheetOption = None,
     distribution: inputs.DistributionOption = None,
     complete_only: inputs.CompleteOnlyOption = False,
     estimate: inputs.EstimateOption = None,
@@ -47,7 +48,13 @@ def evaluate_command(
     """
     task, instance = inputs.load_problem(problem)
     law, source = inputs.load_law(
-        task, instance, data=data, distribution=distribution, complete_only=complete_only, estimate=estimate
+        task,
+        instance,
+        data=data,
+        distribution=distribution,
+        complete_only=complete_only,
+        estimate=estimate,
+        sheet=sheet,
     )
     result = evaluate(task, law, policy_named(policy, task, law))
     if as_json:
@@ -87,7 +94,7 @@ def policy_named(name: str, problem: Problem, law: Distribution) -> Policy:
 
 def _check_same(name: str, its: Problem, problem: Problem) -> None:
     """Raise unless both problems have the same tests, outcomes and decisions; prices may differ."""
-    mine, theirs = ([(test.name, test.outcomes) for test in each.tests] for each in (problem, its))
+    mine, theirs = ([(test.name, test.outcomes, test.cuts) for test in each.tests] for each in (problem, its))
     if mine != theirs or problem.decisions != its.decisions:
         raise PolicyError(
             f"{name}: it was made for other tests, outcomes or decisions than the problem's; both must be the same, in "

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import proband
-from proband import distributions, estimators, instances, tables
+from proband import distributions, estimators, instances
 from proband.errors import DistributionError, StateError, UnknownNameError
+from proband.tables import reading
 
 if TYPE_CHECKING:
     from proband.distributions import Discrete, Gaussian, Solvable
     from proband.instances import Instance
     from proband.problem import Problem
+    from proband.vocabulary import Records
 
 ProblemArgument = Annotated[
     str, typer.Argument(metavar="PROBLEM", help="A problem file (TOML), or the name of an example such as bolts.")
 ]
 DataOption = Annotated[
-    Path | None, typer.Option("--data", metavar="CSV", help="Past subjects: one row each, one column a test.")
+    Path | None,
+    typer.Option(
+        "--data",
+        metavar="TABLE",
+        help="Past subjects: one row each, one column a test (CSV, .xlsx, Parquet; - for standard input).",
+    ),
+]
+SheetOption = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="Which sheet of a workbook (.xlsx) holds the table.")
 ]
 DistributionOption = Annotated[
     Path | None,
@@ -95,18 +106,26 @@ def load_law(
     distribution: Path | None,
     complete_only: bool = False,
     estimate: str | None = None,
+    sheet: str | None = None,
 ) -> tuple[Solvable, str]:
     """Return the law to plan with, and where it comes from."""
     if data is not None and distribution is not None:
         raise typer.BadParameter("give --data or --distribution, not both")
     if (complete_only or estimate) and data is None:
         raise typer.BadParameter("--complete-only and --estimate are about the rows of --data; give --data too")
-    if problem.measured and (data is not None or distribution is not None):
-        return _measured_law(problem, data, distribution, complete_only=complete_only, estimate=estimate)
-    if data is not None and estimate is not None:
-        return _estimated_law(problem, data, estimate)
+    if sheet is not None and data is None:
+        raise typer.BadParameter("--sheet is about the table of --data; give --data too")
     if data is not None:
-        return _law_of_records(problem, data, complete_only=complete_only)
+        table = table_at(data)
+        records, called = problem.records(table, sheet=sheet), reading.called(table)
+        if problem.measured:
+            return _measured_law(problem, records, called, complete_only=complete_only, estimate=estimate)
+        if estimate is not None:
+            return _estimated_law(problem, records, called, estimate)
+        return _law_of_records(records, called, complete_only=complete_only)
+    if distribution is not None and problem.measured:
+        normal = distributions.Gaussian.load(distribution, problem)
+        return normal, f"{distribution}: a Gaussian of {problem.d} tests"
     if distribution is not None:
         table = distributions.Discrete.load(distribution, problem)
         return table, f"{distribution}: {len(table)} outcome vectors"
@@ -120,49 +139,48 @@ def load_law(
     return law, f"the example's own law: {what}"
 
 
+def table_at(path: Path) -> Any:
+    """Return the table at a path; a dash is standard input."""
+    return sys.stdin.buffer if str(path) == "-" else path
+
+
 def _measured_law(
-    problem: Problem, data: Path | None, distribution: Path | None, *, complete_only: bool, estimate: str | None
+    problem: Problem, records: Records, called: str, *, complete_only: bool, estimate: str | None
 ) -> tuple[Gaussian, str]:
-    if distribution is not None:
-        return distributions.Gaussian.load(distribution, problem), f"{distribution}: a Gaussian of {problem.d} tests"
-    assert data is not None
     if estimate not in (None, *MEASURED_ESTIMATES):
         raise UnknownNameError(
             f"estimator {estimate!r} is not for measured tests; choose one of {', '.join(MEASURED_ESTIMATES)}"
         )
-    records = tables.read_records(data, problem.tests)
     complete = records.complete()
     if complete_only or estimate == "complete-cases":
         return distributions.Gaussian.from_records(
             complete
-        ), f"{data}: mean and covariance of {len(complete)} complete records"
+        ), f"{called}: mean and covariance of {len(complete)} complete records"
     estimator = estimators.GaussianLikelihood(problem)
     estimator.update(records)
-    return estimator.distribution(), f"{data}: {len(records)} records, {complete.n} complete, by maximum likelihood"
+    return estimator.distribution(), f"{called}: {len(records)} records, {complete.n} complete, by maximum likelihood"
 
 
-def _estimated_law(problem: Problem, path: Path, name: str) -> tuple[Discrete, str]:
+def _estimated_law(problem: Problem, records: Records, called: str, name: str) -> tuple[Discrete, str]:
     if name not in estimators.ESTIMATORS:
         raise UnknownNameError(f"estimator {name!r} does not exist; choose one of {', '.join(estimators.ESTIMATORS)}")
-    records = tables.read_records(path, problem.tests)
     estimator = estimators.ESTIMATORS[name](problem)
     estimator.update(records)
-    return estimator.distribution(), f"{path}: {len(records)} records, {records.complete().n} complete, by {name}"
+    return estimator.distribution(), f"{called}: {len(records)} records, {records.complete().n} complete, by {name}"
 
 
-def _law_of_records(problem: Problem, path: Path, *, complete_only: bool) -> tuple[Discrete, str]:
-    records = tables.read_records(path, problem.tests)
+def _law_of_records(records: Records, called: str, *, complete_only: bool) -> tuple[Discrete, str]:
     complete = records.complete()
     left_out = len(records) - len(complete)
     if left_out and not complete_only:
         raise DistributionError(
-            f"{path}: {left_out} of {len(records)} records are incomplete; an empirical law counts complete rows only; "
-            "learn from all with --estimate empirical-bayes, or leave them out with --complete-only (right only "
+            f"{called}: {left_out} of {len(records)} records are incomplete; an empirical law counts complete rows "
+            "only; learn from all with --estimate empirical-bayes, or leave them out with --complete-only (right only "
             "if nobody skipped tests because of what earlier ones showed)"
         )
     if not len(complete):
-        raise DistributionError(f"{path}: no record is complete; an empirical law needs one or more; add some")
-    source = f"{path}: {len(complete)} complete records"
+        raise DistributionError(f"{called}: no record is complete; an empirical law needs one or more; add some")
+    source = f"{called}: {len(complete)} complete records"
     return distributions.Discrete.from_records(complete), source + (
         f", {left_out} incomplete ones left out" if left_out else ""
     )

@@ -103,6 +103,7 @@ class Answer:
 def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     problem: inputs.ProblemArgument,
     data: inputs.DataOption = None,
+    sheet: inputs.SheetOption = None,
     distribution: inputs.DistributionOption = None,
     complete_only: inputs.CompleteOnlyOption = False,
     estimate: inputs.EstimateOption = None,
@@ -135,7 +136,13 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     _check_tree(tree)
     task, instance = inputs.load_problem(problem)
     law, source = inputs.load_law(
-        task, instance, data=data, distribution=distribution, complete_only=complete_only, estimate=estimate
+        task,
+        instance,
+        data=data,
+        distribution=distribution,
+        complete_only=complete_only,
+        estimate=estimate,
+        sheet=sheet,
     )
     with printing.search_progress() as progress:
         best = plan(

@@ -129,8 +129,8 @@ class Discrete:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], problem: Problem) -> Self:
-        """Read a table (CSV) with a column for each test of the problem and the column ``probability``."""
-        rows, probabilities = tables.read_distribution(path, problem.tests)
+        """Read a table with a column for each test of the problem and the column ``probability``."""
+        rows, probabilities = tables.read_distribution(path, problem.tests, ignore=problem.ignore)
         try:
             return cls(rows, probabilities)
         except DistributionError as error:

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from proband.distributions import Discrete
 from proband.errors import DistributionError, TableError, shown
 from proband.instances.instance import Instance
+from proband.numerals import Marks, marks_of, number
 from proband.problem import Problem
 from proband.rewards import Table
 from proband.tables import MISSING, read_lines
@@ -248,8 +249,11 @@ def _test(name: str, entries: Sequence[str]) -> Column:
 def _numbers(entries: Sequence[str]) -> FloatArray | None:
     """Return entries as numbers, NaN where one is missing; None if one of the others is no finite number."""
     known = [entry.lower() not in MISSING for entry in entries]
+    marks = Marks(marks_of(entries))
     try:
-        numbers = np.array([float(entry) if here else np.nan for entry, here in zip(entries, known, strict=True)])
+        numbers = np.array(
+            [number(entry, marks=marks) if here else np.nan for entry, here in zip(entries, known, strict=True)]
+        )
     except ValueError:
         return None
     return numbers if any(known) and not np.isinf(numbers).any() else None

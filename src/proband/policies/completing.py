@@ -167,7 +167,7 @@ class Completing:
         completing = self._given(leaves)
         if self._extra is None or self.extra is None:
             return completing, completing
-        topped = np.maximum(completing, np.minimum(completing + self.extra.chance, SUREST))
+        topped = np.maximum(completing, np.minimum(completing + self.extra.chances(leaves), SUREST))
         some_left, nothing_else = self._extra.left(leaves)
         either = np.where(some_left, topped, completing)
         return np.where(nothing_else, either, completing), either

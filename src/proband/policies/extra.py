@@ -1,8 +1,8 @@
 """A part of the tests that is run, now and then, where a plan stops.
 
 Running every remaining test shows most and costs most. A few tests, such as the one that the reward depends on, often
-teach as much for a fraction of the price. Which ones, and how often, is the same in every leaf; a leaf at which all of
-them are known has nothing to add.
+teach as much for a fraction of the price. Which ones is the same in every leaf; how often may differ, since where a
+decision is hardly in doubt there is little to learn. A leaf at which all of them are known has nothing to add.
 
 What follows is decided by what is then known: where the reward is settled
 (:meth:`proband.Problem.settled`) the best decision for it, elsewhere the one that the plan takes in its leaf. A law
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from proband.errors import PolicyError
 from proband.policies.episodes import Episodes
 from proband.policies.fixed import settled_decisions
+from proband.policies.leaf_chances import Completion
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
@@ -32,16 +33,20 @@ class Extra:
     tests : tuple of int
         Tests that can be run; those that are known already are left out.
     chance : float
-        The probability, the same in every leaf.
+        The probability, in any leaf at most.
+    shares : callable, optional
+        From leaves (n, d) to shares of this probability (n,), from 0 to 1, such as
+        :class:`~proband.policies.AtLeaves`; by default 1, the same chance in every leaf.
 
     Examples
     --------
     >>> Extra((2, 0), 0.125)
-    Extra(tests=(0, 2), chance=0.125)
+    Extra(tests=(0, 2), chance=0.125, shares=None)
     """
 
     tests: tuple[int, ...]
     chance: float
+    shares: Completion | None = None
 
     def __post_init__(self) -> None:
         tests = tuple(sorted(int(i) for i in self.tests))
@@ -51,6 +56,10 @@ class Extra:
             raise PolicyError(f"the chance of extra tests is {self.chance}; it must be from 0 to 1; correct it")
         object.__setattr__(self, "tests", tests)
         object.__setattr__(self, "chance", float(self.chance))
+
+    def chances(self, leaves: FloatArray) -> FloatArray | float:
+        """Return the probability in each leaf (n, d), or one for all."""
+        return self.chance if self.shares is None else self.chance * self.shares(leaves)
 
     def check(self, problem: Problem) -> None:
         """Raise if the problem has tests among them that cannot be run."""

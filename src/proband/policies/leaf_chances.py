@@ -22,12 +22,14 @@ Completion = Callable[[ArrayLike], FloatArray]
 
 
 class AtLeaves:
-    """Probabilities of completing in given states, and 0 elsewhere.
+    """Probabilities of completing in given states.
 
     Parameters
     ----------
     leaves : FloatArray of shape (leaves, d)
     probabilities : FloatArray of shape (leaves,)
+    otherwise : float, default 0
+        In all other states.
 
     Examples
     --------
@@ -35,16 +37,18 @@ class AtLeaves:
     array([0.25, 0.  ])
     """
 
-    def __init__(self, leaves: FloatArray, probabilities: FloatArray) -> None:
+    def __init__(self, leaves: FloatArray, probabilities: FloatArray, *, otherwise: float = 0.0) -> None:
         self.leaves = leaves
         self.probabilities = probabilities
+        self.otherwise = otherwise
         keys = _keys(leaves)
         order = np.argsort(keys)
         self._keys, self._chances = keys[order], probabilities[order]
 
     def __call__(self, states: ArrayLike) -> FloatArray:
         """Return the probability of completing in each state, shape (n,)."""
-        return _found(self._keys, self._chances, _keys(np.atleast_2d(np.asarray(states, dtype=np.float64))), 0.0)
+        keys = _keys(np.atleast_2d(np.asarray(states, dtype=np.float64)))
+        return _found(self._keys, self._chances, keys, self.otherwise)
 
 
 class ByTests:

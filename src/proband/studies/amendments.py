@@ -6,7 +6,6 @@ what is now known to be right. These are methods of :class:`proband.studies.Stud
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,11 @@ from proband.studies.events import checks
 from proband.studies.events.corrected import stated
 from proband.studies.events.imported import Learned, PastRecords, past_records
 from proband.studies.events.kind import StaleError
-from proband.studies.exchange.spreadsheets import read_past
 from proband.studies.ledger.ledger import Outcome
 from proband.studies.ledger.subject import Subject
 from proband.studies.operations import Station, name_of
+from proband.tables.frames import is_frame
+from proband.tables.reading import called
 from proband.texts import escaped
 from proband.vocabulary import Records
 
@@ -66,7 +66,7 @@ def reveal(
 
 
 def learn_from(
-    study: Station, records: Records | str | os.PathLike[str], *, source: str | None = None, key: str | None = None
+    study: Station, records: Any, *, source: str | None = None, sheet: str | None = None, key: str | None = None
 ) -> Learned:
     """Learn from past records; return how many subjects they added, and how many were recognised.
 
@@ -75,10 +75,12 @@ def learn_from(
 
     Parameters
     ----------
-    records : Records or path
-        Records, or a table (.csv or .parquet) with one column a test, empty where it was not run.
+    records : Records, path, binary file or frame
+        Records, or any table (:meth:`proband.Problem.records`) with one column a test, empty where it was not run.
     source : str, optional
         Where they come from, for the log; by default the name of the file.
+    sheet : str, optional
+        Which sheet of a workbook.
     key : str, optional
         Idempotency key; all rows count, unless they came with this key before. By default they are looked at.
 
@@ -89,14 +91,15 @@ def learn_from(
     """
     journal = study._journal
     journal.check_open()
-    problem, table = journal.ledger.problem, not isinstance(records, Records)
+    problem, file = journal.ledger.problem, not isinstance(records, Records) and not is_frame(records)
+    if file and source is None:
+        source = escaped(Path(called(records)).name)[: checks.LONGEST]
     if not isinstance(records, Records):
-        source = escaped(Path(records).name)[: checks.LONGEST] if source is None else source
-        records = read_past(records, problem)
+        records = problem.records(records, sheet=sheet)
     past = past_records(records, problem, source)
     while True:
         try:
-            return _learn_from(study, past, table=table, key=key)
+            return _learn_from(study, past, table=file, key=key)
         except StaleError:  # others imported something meanwhile
             continue
 

@@ -15,13 +15,13 @@ from proband.rewards import Entropy
 def test_the_rule_by_hand(lab):
     problem, _ = lab.quality_control()
     agent = LeafCompletion(problem)
-    agent.t, agent.left = 1_000, 150
+    agent.begun, agent.length = 1_000, 150
     mass, loss, kappa = np.array([0.5, 0.4, 0.1]), np.array([0.4, 1e-6, 0.02]), np.array([0.2, 0.2, 0.001])
     chances = agent.coins(Stops(None, np.array([0, 1, 3]), mass, loss, kappa, 100, np.ones(3, dtype=bool)))
     # 4000·0.5·0.4·100/0.2 = 400,000, of which the root is 632: more than double; the second does not pay;
     # the third wants sqrt(4000·0.1·0.02·100/0.001) − 100 = 794, again no more than 101 of its 15 visits.
     assert chances.tolist() == [1.0, 0.0, 1.0]
-    agent.left = 1_000
+    agent.length = 1_000
     alone = Stops(None, np.array([0]), mass[:1], loss[:1], kappa[:1], 100, np.ones(1, dtype=bool))
     assert agent.coins(alone) == pytest.approx(101 / 500)
     agent.horizon = 1_010
@@ -44,10 +44,8 @@ def test_where_it_stops_and_what_that_costs(lab, rng):
 def test_the_floor_falls_with_the_number_of_subjects(lab):
     problem, _ = lab.quality_control()
     agent = LeafCompletion(problem, floor=0.3)
-    agent.t = 1_000
-    assert agent.lowest == pytest.approx(0.02)
-    agent.t = 8_000
-    assert agent.lowest == pytest.approx(0.01)
+    assert agent.floor_after(1_000) == pytest.approx(0.02)
+    assert agent.floor_after(8_000) == pytest.approx(0.01)
 
 
 def test_every_set_in_which_the_plan_stops_has_a_coin(lab, rng):

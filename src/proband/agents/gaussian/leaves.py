@@ -45,6 +45,7 @@ class GaussianLeaves:
 
     floor, safe_floor, threshold, surest = 0.03, 0.01, 3.0, 1.0
     ahead, first, growth, expected = 4.0, 64, 0.15, 0
+    memoryless = False
     reference = AcceptedSubjects
 
     def __init__(self, problem: Problem, *, draws: int = 16, subjects: int = 2048) -> None:

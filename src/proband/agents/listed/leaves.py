@@ -92,6 +92,7 @@ class ListedLeaves:
 
     floor, safe_floor, threshold, surest = 0.0, 0.004, 1.0, SUREST
     ahead, first, growth, expected = 4.0, 64, 0.15, 0
+    memoryless = False
     reference = WeightedSubjects
 
     def __init__(self, problem: Problem, *, draws: int | None = None, thompson: float = 0.5) -> None:

@@ -5,25 +5,30 @@ The law is that of :class:`~proband.estimators.Structured`, plans are grown by i
 
 * a coin of the *floor* completes it, whoever it is: such subjects are a fair sample of the law, and are kept apart as
   *audits* (:mod:`proband.agents.listed.audits`);
-* an *extra* is bought: the label and the tests that seem to matter, for a share of all subjects alike;
+* an *extra* B is bought: the label, and of the tests that plans of posterior draws use most for their price eight, or
+  as many as cost no more than the label;
 * it is decided as planned.
 
-**Which extra, and for how many.** With posterior draws D_1 ... D_J of the law and the plan π,
+**Of whom, and of how many.** In a leaf s where tests of B are left, with the subjects to come H, let
 
-    G(B) = mean_j [ V_j(B) − V_j(π) ]⁺        what a plan with the tests of B, beside π's, might gain a subject,
-    p(B) = what the extra B costs a subject beyond what deciding better brings it,
-    n(B) = subjects known by label and by the tests of B, each for the share of B that it shows,
-    H    = the subjects to come.
+    stake(s) = what knowing everything, at no cost, would bring beyond what a subject brings there,
+    p(s)     = what B costs a subject beyond what deciding better brings it,
+    n        = the subjects who tell about labels, each for the share of B that it shows,
+    L(n)     = h · E[stake] · (n0/n)^β, what is lost to the best plan.
 
-What is lost falls with the subjects seen like n^(−β), so n' more of them bring H·G·(1 − (n/(n + n'))^β) and cost n'·p:
-most at n + n' = n·(βHG/(np))^(1/(1 + β)). The bundle with the largest difference is bought. Bundles are the tests that
-the plans of the draws use most per price, 4, 8, 16, ... of them, or all.
+Most is learned for the price where the chances of B are in proportion to (stake/p)^(1/(1 + β)): where a decision is in
+doubt the label is nearly paid for by the better decision, and where it is not there is little to learn. At the mean
+price p so paid, n' more of them cost n'·p and save H·(L(n) − L(n + n')), which is best where
+
+    n + n' = n · (β·H·L(n) / (n·p))^(1/(1 + β)).
+
+L is no estimate: h and β fit the learning curves of some laws, and n' forgives errors, since it grows with the power
+1/(1 + β) of what is wrong.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +36,22 @@ from numpy.typing import NDArray
 from proband.agents.estimates import Planner
 from proband.agents.listed.audits import AuditedSubjects
 from proband.agents.stops import Stops
+from proband.distributions import totals
 from proband.errors import AgentError
 from proband.estimators import Structured
-from proband.policies import SUREST, ByTests, Completing, Extra, follow
+from proband.policies import SUREST, AtLeaves, ByTests, Extra, follow
+from proband.policies.extra import ExtraRun
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Policy, Records
+from proband.vocabulary import FloatArray, Policy
 
-BUNDLES = (4, 8, 16, 32, 64)
+FIRST = 100
+"""n0: so many subjects are tested completely at the beginning."""
+
+LOST = 0.23
+"""h: the share of what is at stake that is lost to the best plan after n0 subjects."""
+
 LARGEST_RISE = 2.0
-"""The subjects that tell about a bundle at most double in a block."""
-
-MOST_PLAIN = 1000
-"""So many subjects of a block who were treated as planned are learned from, about, at most."""
+"""The subjects that tell at most double in a block."""
 
 LARGEST_TREE = 15
 """Test nodes of the plans that the safeguards are about: K of floor and cap bounds the logarithm of their number."""
@@ -63,28 +72,6 @@ def log_trees(nodes: int, tests: int, outcomes: int, decisions: int) -> float:
     return nodes * node + math.log(max(1, decisions) * (nodes + 1))
 
 
-def thinned(policy: Policy, rows: FloatArray, counts: IntArray, rng: np.random.Generator) -> Records:
-    """Return rows (n, d) of a block, less some of those who were treated as planned, drawn by lot.
-
-    They are many, and show of the tests only those that the plan believes in already. Each of them has the same
-    chance to be left out, so that the law is not biased.
-    """
-    if isinstance(policy, Completing):
-        plain = np.asarray((np.isnan(policy.leaves(rows)) == np.isnan(rows)).all(axis=1))
-        share = min(1.0, MOST_PLAIN / max(1, int(counts[plain].sum())))
-        counts = np.where(plain, rng.binomial(counts, share), counts)
-    return Records(rows[counts > 0], counts[counts > 0])
-
-
-@dataclass(frozen=True)
-class Wish:
-    """An extra, for how many subjects of the block, and what that is hoped to bring beyond its price."""
-
-    tests: tuple[int, ...]
-    subjects: float
-    gain: float
-
-
 class ManyLeaves:
     """The leaves of plans of many tests (:class:`~proband.agents.stops.Leaves`).
 
@@ -92,18 +79,19 @@ class ManyLeaves:
     ----------
     problem : Problem
     draws : int, default 6
-        J, the number of posterior draws.
+        How many posterior draws are planned with, to see which tests matter.
     expected : int, default 10000
         So many subjects are expected to come, at least, where no horizon is told.
-    rate : float, default 0.3
-        β: how fast the loss falls with the subjects that were seen.
+    rate : float, default 0.4
+        β: how fast the loss falls with the subjects that tell.
     """
 
     floor, safe_floor, threshold, surest = 0.0, 0.0125, 1.0, SUREST
-    ahead, first, growth = 1.5, 50, 0.35
+    ahead, first, growth = 1.5, FIRST, 0.35
+    memoryless = True
     reference = AuditedSubjects
 
-    def __init__(self, problem: Problem, *, draws: int = 6, expected: int = 10_000, rate: float = 0.3) -> None:
+    def __init__(self, problem: Problem, *, draws: int = 6, expected: int = 10_000, rate: float = 0.4) -> None:
         if draws < 1 or expected < 0 or not rate > 0:
             raise AgentError(
                 f"draws is {draws}, expected {expected}, rate {rate}; they must be 1 or more, 0 or more, and positive; "
@@ -129,94 +117,111 @@ class ManyLeaves:
     def extra(
         self, estimator: Structured, stops: Stops, rng: np.random.Generator, *, ahead: float, left: int, allowed: float
     ) -> Extra | None:
-        """Return what is bought of some subjects of a block of `left`, `allowed` of them at most."""
-        wish = self.wish(estimator, stops.base, rng, ahead)
-        if wish is None or allowed <= 0:
+        """Return what is bought of some subjects of a block of `left`, for `allowed` of what is at stake at most."""
+        ends = Ends(self.problem, estimator, stops.base)
+        tests = ends.bundle(estimator.draws(rng, self.draws))
+        if not tests:
             return None
-        return Extra(wish.tests, min(SUREST, min(wish.subjects, allowed) / left))
-
-    def wish(self, estimator: Structured, base: Policy, rng: np.random.Generator, ahead: float) -> Wish | None:
-        """Return the extra that promises most, if any promises more than it costs."""
-        hopes = Hopes(self.problem, estimator, base, estimator.draws(rng, self.draws))
-        best: Wish | None = None
-        for tests in hopes.bundles():
-            gain, price, n = hopes.gain(tests), hopes.price(tests), hopes.known(tests)
-            rise = min(LARGEST_RISE, (self.rate * ahead * gain / (n * price)) ** (1 / (1 + self.rate)))
-            if rise <= 1:
-                continue
-            net = ahead * gain * (1 - rise**-self.rate) - (rise - 1) * n * price
-            if net > 0 and (best is None or net > best.gain):
-                best = Wish(tests, (rise - 1) * n, net)
-        return best
+        chances = ends.chances(tests, ahead=ahead, left=left, rate=self.rate)
+        dearest = sum(self.problem.tests[i].cost for i in tests)
+        most = min(SUREST, allowed * ends.at_stake / dearest) if dearest > 0 else SUREST
+        largest = min(most, float(chances.max()))
+        if not largest > 0:
+            return None
+        # A leaf that no row of the support comes to is one that nothing is known of.
+        return Extra(tests, largest, AtLeaves(ends.leaves, np.minimum(chances / largest, 1.0), otherwise=1.0))
 
 
-class Hopes:
-    """What plans of draws of the law, shape (J, K) over the estimator's support, promise beyond a plan."""
+class Ends:
+    """Where a plan stops, and what more could be known there.
 
-    def __init__(self, problem: Problem, estimator: Structured, base: Policy, draws: FloatArray) -> None:
-        self.problem, self.estimator, self.base = problem, estimator, base
-        self.rows, self.law = estimator.support, estimator.probabilities
-        self.operable = np.asarray(problem.operable, dtype=np.int64)
-        self.targets = tuple(i for i in estimator.targets if problem.tests[i].operable)
+    Attributes
+    ----------
+    leaves : FloatArray of shape (leaves, d)
+    mass : FloatArray of shape (leaves,)
+        How often the plan stops there, by the estimate.
+    stake : FloatArray of shape (leaves,)
+        What knowing everything, at no cost, would bring beyond what a subject brings.
+    at_stake : float
+        What a subject can bring and cost, at most.
+    """
+
+    def __init__(self, problem: Problem, estimator: Structured, base: Policy) -> None:
+        self.problem, self.estimator = problem, estimator
+        self.rows, self.law, self.payoff = estimator.support, estimator.probabilities, problem.payoff(estimator.support)
         self.stopped = follow(problem, base, self.rows)
         self.earned = problem.realised(self.rows, self.stopped.actions) - self.stopped.costs
-        payoff = problem.payoff(self.rows)
-        about = np.zeros_like(payoff)
-        best = payoff.argmax(axis=1)
-        about[np.arange(len(payoff)), best] = payoff.max(axis=1) - payoff.min(axis=1)
-        self.draws, self.stakes, self.ideal = draws, draws[:, :, None] * payoff, draws[:, :, None] * about
-        self.now = draws @ self.earned
-        self.run = (~np.isnan(self.stopped.states[:, self.operable])).any(axis=0)
-        self.promised, self.usage = self._grown(np.ones(len(self.operable), dtype=np.bool_))
+        states = np.nan_to_num(self.stopped.states, nan=-1.0)
+        _, first, leaf = np.unique(states, axis=0, return_index=True, return_inverse=True)
+        self.leaves, self._leaf = self.stopped.states[first], leaf.reshape(-1)
+        self.mass = totals(self._leaf, self.law, len(first))
+        self.stake = self._mean(self.payoff.max(axis=1) - self.earned)
+        self.at_stake = float(np.ptp(self.payoff)) + sum(problem.tests[i].cost for i in problem.operable)
 
-    def bundles(self) -> list[tuple[int, ...]]:
-        """Return sets of tests, the label's among them: those that the draws' plans use most per price, and all."""
-        cost = self.problem.prices.only(self.problem.operable).cost
-        score = self.usage / np.maximum(cost, 1e-9)
-        order: IntArray = np.argsort(-score, kind="stable")
-        used = order[score[order] > 0]
-        sizes = [size for size in BUNDLES if size < len(used)] + [len(used), len(self.operable)]
-        found = [tuple(sorted({*self.operable[order[:size]].tolist(), *self.targets})) for size in sizes]
-        return [bundle for bundle in dict.fromkeys(found) if bundle]
+    def bundle(self, draws: FloatArray) -> tuple[int, ...]:
+        """Return the label and the tests that plans of draws of the law, (J, K), use most for their price.
 
-    def gain(self, tests: tuple[int, ...]) -> float:
-        """Return G(B)."""
-        allowed = self.run | np.isin(self.operable, tests)
-        covered = not (self.usage[~allowed] > 0).any()
-        values = self.promised if covered else self._grown(allowed)[0]
-        return float(np.maximum(values - self.now, 0.0).mean())
+        They are as many as an extra has at least, and more while all of them cost no more than the label.
+        """
+        problem, operable, targets = self.problem, self.problem.operable, self.estimator.targets
+        labels = [i for i in targets if problem.tests[i].operable]
+        others = operable[~np.isin(operable, targets)]
+        cost = np.array([problem.tests[i].cost for i in others])
+        order = np.argsort(-self._usage(draws)[np.isin(operable, others)] / np.maximum(cost, 1e-9), kind="stable")
+        as_dear = int((np.cumsum(cost[order]) <= sum(problem.tests[i].cost for i in labels)).sum())
+        return tuple(sorted([*others[order[: max(self.estimator.bundle, as_dear)]].tolist(), *labels]))
 
-    def price(self, tests: tuple[int, ...]) -> float:
-        """Return p(B), a millionth of what is at stake at least."""
-        law, nobody = self.estimator.distribution(), ByTests(self.problem, {})
-        extra = Completing(self.problem, self.base, nobody, law, extra=Extra(tests, SUREST))
-        given = extra.part(self.stopped, self.rows)
-        earned = self.problem.realised(self.rows, given.actions) - given.costs
-        return max(float(self.law @ (self.earned - earned)), 1e-6 * float(np.abs(self.earned).max()), 1e-12)
+    def chances(self, tests: tuple[int, ...], *, ahead: float, left: int, rate: float) -> FloatArray:
+        """Return how probable the tests should be in each leaf (leaves,), for a block of `left` subjects."""
+        price, some_left = self._prices(tests)
+        pull = np.where(some_left, (np.maximum(self.stake, 0.0) / price) ** (1 / (1 + rate)), 0.0)
+        share = float(self.mass @ pull)
+        if not share > 0:
+            return np.zeros(len(pull))
+        n = self._known(tests)
+        lost = LOST * float(self.mass @ self.stake) * (FIRST / max(n, FIRST)) ** rate
+        mean = float(self.mass @ (pull * price)) / share
+        rise = min(LARGEST_RISE, (rate * ahead * lost / (n * mean)) ** (1 / (1 + rate)))
+        return np.asarray(pull * (max(0.0, rise - 1) * n / (left * share)))
 
-    def known(self, tests: tuple[int, ...]) -> float:
-        """Return n(B), 1 at least."""
+    def _prices(self, tests: tuple[int, ...]) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return p(s) of each leaf, a hundredth of what is earned at least, and where any of the tests is left."""
+        run = ExtraRun(self.problem, Extra(tests, SUREST))
+        given = run.add(self.stopped, self.rows)
+        lost = self.earned - self.problem.realised(self.rows, given.actions) + given.costs
+        return np.maximum(self._mean(lost), max(0.01 * float(np.abs(self.earned).max()), 1e-12)), run.left(self.leaves)[
+            0
+        ]
+
+    def _known(self, tests: tuple[int, ...]) -> float:
+        """Return n, 1 at least."""
         seen, counts = self.estimator.observations.rows, self.estimator.observations.counts
-        labelled = ~np.isnan(seen[:, self.estimator.targets]).any(axis=1)
+        telling = self.estimator.tells(seen)
         others = [i for i in tests if i not in self.estimator.targets]
-        shown = (~np.isnan(seen[:, others])).mean(axis=1) if others else np.ones(len(seen))
-        return max(1.0, float(counts[labelled] @ shown[labelled]))
+        shown = ~np.isnan(seen[telling][:, others])
+        return max(1.0, float((counts[telling] * (shown.mean(axis=1) if others else 1.0)).sum()))
 
-    def _grown(self, allowed: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-        """Return what the draws' plans of allowed tests bring, (J,), and how much each test is used, (m,)."""
+    def _mean(self, amounts: FloatArray) -> FloatArray:
+        """Return the mean, in each leaf, of amounts of the rows (K,)."""
+        return totals(self._leaf, self.law * amounts, len(self.mass)) / np.maximum(self.mass, 1e-300)
+
+    def _usage(self, draws: FloatArray) -> FloatArray:
+        """Return how much plans of the draws use each test that can be run."""
         from proband.planners.rollout import grow_many  # compiled
 
-        prices = self.problem.prices.only(self.problem.operable)
-        _, context = np.unique(self.rows[:, self.problem.context], axis=0, return_inverse=True)
-        context = context.reshape(-1)
-        return grow_many(
-            self.rows[:, self.operable].astype(np.int64),
-            self.draws,
-            self.stakes,
-            self.ideal,
+        operable, context = self.problem.operable, self.problem.context
+        about = np.zeros_like(self.payoff)
+        about[np.arange(len(about)), self.payoff.argmax(axis=1)] = np.ptp(self.payoff, axis=1)
+        prices = self.problem.prices.only(operable)
+        known = np.unique(self.rows[:, context], axis=0, return_inverse=True)[1].reshape(-1)
+        _, usage = grow_many(
+            self.rows[:, operable].astype(np.int64),
+            draws,
+            draws[:, :, None] * self.payoff,
+            draws[:, :, None] * about,
             prices.cost,
             group=prices.group,
             group_cost=prices.group_cost,
-            starts=[np.flatnonzero(context == number) for number in range(int(context.max()) + 1)],
-            allowed=allowed,
+            starts=[np.flatnonzero(known == number) for number in range(int(known.max()) + 1)],
         )
+        return usage

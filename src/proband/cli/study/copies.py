@@ -20,8 +20,15 @@ from proband.studies.stores.entries import names_of_studies
 
 def import_command(
     study: StudyArgument,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Past records (.csv, .parquet), or an export (.jsonl).")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Past records (.csv, .xlsx, .parquet, - for standard input), or an export (.jsonl).",
+        ),
+    ],
     source: Annotated[str | None, typer.Option("--source", metavar="TEXT", help="Where records come from.")] = None,
+    sheet: inputs.SheetOption = None,
     store: StoreOption = DEFAULT_STORE,
     actor: ActorOption = None,
     as_json: inputs.JsonOption = False,
@@ -30,6 +37,7 @@ def import_command(
 
     [bold]Examples[/bold]
     $ proband study import bolts bolts-records.csv
+    $ proband study import bolts past.xlsx --sheet 2023
     $ proband study import bolts bolts.jsonl --store sqlite:///copy.db
     """
     if path.suffix.lower() == ".jsonl":
@@ -44,7 +52,7 @@ def import_command(
         content: dict[str, Any] = {"events": found.length, "hash": found.hash}
     else:
         with opened(study, store, None, actor) as live:
-            learned = live.learn_from(path, source=source)
+            learned = live.learn_from(inputs.table_at(path), source=source, sheet=sheet)
             content = {"subjects_added": int(learned), "subjects_recognised": learned.recognised}
     printing.print_content(content, as_json=as_json)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from proband.cli.inputs import JsonOption, parse_known
-from proband.cli.printing import print_json, say
+from proband.cli.printing import print_facts, print_json, say
 from proband.cli.study.options import KeyOption, KnownOption, ReasonOption, SubjectArgument, on_study
 from proband.cli.study.printing import print_advice, print_answer, spent_on
 from proband.studies import Study
@@ -57,8 +57,13 @@ def tell_command(
 
     [bold]Examples[/bold]
     $ proband study tell bolts "bolt 17" "bolt weight=nominal"
+    $ proband study tell bolts "bolt 17" hardness=63.2
     """
-    now = live.tell(subject, parse_known(outcomes), key=key)
+    told = parse_known(outcomes)
+    now = live.tell(subject, told, key=key)
+    cut = [f"{test}: {now.known[test]}" for test, outcome in told.items() if now.known[test] != outcome]
+    if cut and not as_json and not live.problem.measured:
+        print_facts([("recorded", ", ".join(cut))])
     print_answer(now, live.ask(subject), as_json=as_json)
 
 

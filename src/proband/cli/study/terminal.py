@@ -90,15 +90,21 @@ def _advised(study: Study, advice: Advice) -> list[tuple[str, Act]]:
     if advice.kind == "decision":
         return [(f"decide {advice.action}", lambda study, subject: study.decide(subject, advice.action))]
     test = study.problem.tests[study.problem.test_index(advice.action)]
-    if test.measured:
-        return [(f"{test.name}: enter the measurement", partial(_tell, test, ""))]
-    return [(f"{test.name}: {outcome}", partial(_tell, test, outcome)) for outcome in test.names]
+    return [(f"{test.name}: {shown}", partial(_tell, test, outcome)) for shown, outcome in _answers(test)]
+
+
+def _answers(test: Test) -> list[tuple[str, str]]:
+    """Return what a test may show, as the operator reads it and as it is told; nothing where a number is asked for."""
+    ask = [("enter the measurement" if test.measured else "enter the number", "")]
+    listed = [] if test.measured else [(outcome, outcome) for outcome in test.names]
+    return [*(ask if test.measured or test.cuts else []), *listed]
 
 
 def _tell(test: Test, outcome: str, study: Study, subject: Subject) -> None:
-    """Tell an outcome; a measurement is asked for."""
-    question = f"{test.name} in {test.unit}".removesuffix(" in ")
-    study.tell(subject, test.name, _line(question) if test.measured else outcome)
+    """Tell an outcome; a number is asked for, and the outcome that it is cut to is shown."""
+    told = study.tell(subject, test.name, outcome or _line(f"{test.name} in {test.unit}".removesuffix(" in ")))
+    if not outcome and test.cuts:
+        printing.say(f"recorded as {test.name}: {told.known[test.name]}")
 
 
 def _other_test(study: Study, subject: Subject) -> None:
@@ -107,9 +113,10 @@ def _other_test(study: Study, subject: Subject) -> None:
     if chosen is None:
         return
     test = left[chosen]
-    outcome = None if test.measured else choose(f"What did {test.name} show?", list(test.names))
-    if test.measured or outcome is not None:
-        _tell(test, "" if outcome is None else test.names[outcome], study, subject)
+    answers = _answers(test)
+    shown = 0 if test.measured else choose(f"What did {test.name} show?", [answer for answer, _ in answers])
+    if shown is not None:
+        _tell(test, answers[shown][1], study, subject)
 
 
 def _otherwise(study: Study, subject: Subject) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from proband.compiling import ZERO, kernel
+import numpy as np
+
+from proband.compiling import ZERO, inner, kernel
 
 Array = Any
 
@@ -37,21 +39,52 @@ def list_agreeing(known: Array, rows: Array, first: Array, members: Array) -> No
 
 
 @kernel
-def spread(base: Array, first: Array, members: Array, counts: Array, weights: Array, more: Array, steps: int) -> None:
-    """Make so many steps of EM: `weights` (K,) become `base` plus what the observations give to rows that agree.
+def spread(
+    base: Array, first: Array, members: Array, counts: Array, labelled: Array, labels: int, weights: Array,
+    more: Array, unlabelled: Array, steps: int,
+) -> None:  # fmt: skip
+    """Make so many steps of EM: `weights` (rows · labels,) become `base` plus what the observations give to rows.
 
-    Observation o was seen counts[o] times and agrees with the rows members[first[o]:first[o + 1]].
+    Observation o was seen counts[o] times and agrees with members[first[o]:first[o + 1]]. One without a label says
+    nothing of labels: it moves the rows (`unlabelled`), and leaves the labels of a row to those who know theirs. The
+    fixed point is that of plain EM, which would creep there, since most observations have no label.
     """
     for _ in range(steps):
         for r in range(weights.size):
             more[r] = base[r]
+        for x in range(unlabelled.size):
+            unlabelled[x] = 0.0
         for o in range(counts.size):
             mass = 0.0
             for k in range(first[o], first[o + 1]):
                 mass += weights[members[k]]
-            if mass > 0.0:
-                share = counts[o] / mass
-                for k in range(first[o], first[o + 1]):
-                    more[members[k]] += share * weights[members[k]]
-        for r in range(weights.size):
-            weights[r] = more[r]
+            if mass > 0.0 and counts[o] > 0.0:
+                if labelled[o]:
+                    _give(more, np.int64(1), weights, members, first[o], first[o + 1], counts[o] / mass)
+                else:
+                    _give(unlabelled, labels, weights, members, first[o], first[o + 1], counts[o] / mass)
+        for x in range(unlabelled.size):
+            _settle(weights, more, unlabelled[x], x * labels, (x + 1) * labels)
+
+
+@inner
+def _give(
+    to: Array, labels: Any, weights: Array, members: Array, start: int, stop: int, share: float
+) -> None:  # fmt: skip
+    """Give each member a share of its own weight, or all labels of a row together."""
+    for k in range(start, stop):
+        to[members[k] // labels] += share * weights[members[k]]
+
+
+@inner
+def _settle(weights: Array, more: Array, unlabelled: float, start: int, stop: int) -> None:
+    """Weigh a row: those without a label are shared out as those with one are, or as before if there are none."""
+    known, before = 0.0, 0.0
+    for r in range(start, stop):
+        known += more[r]
+        before += weights[r]
+    for r in range(start, stop):
+        if known > 0.0:
+            weights[r] = more[r] * (1.0 + unlabelled / known)
+        elif before > 0.0:
+            weights[r] *= unlabelled / before

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.vocabulary import FloatArray, IntArray
+from proband.vocabulary import FloatArray
 
 RIDGE = 8.0
-STEPS = 8
+STEPS, FURTHER_STEPS = 8, 4
 INTERCEPT = 1e-3
 """Ridge of the intercept: next to none, and enough that a label that was never seen keeps a finite score."""
 
@@ -21,16 +21,20 @@ def design(onehot: FloatArray, compared: NDArray[np.bool_]) -> FloatArray:
     return np.column_stack([2.0 * onehot[:, ~compared] - 1.0, np.ones(len(onehot))])
 
 
-def fit_labels(features: FloatArray, labels: IntArray, counts: FloatArray, n_labels: int) -> FloatArray:
-    """Return coefficients (features, labels) from subjects with known labels (n,), seen `counts` (n,) times."""
+def fit_labels(features: FloatArray, taught: FloatArray, found: FloatArray | None = None) -> FloatArray:
+    """Return coefficients (features, labels) from rows (n, features) and the subjects seen with each label there.
+
+    `taught` has shape (n, labels). A row may be shared by subjects with different labels, and numbers need not be
+    whole. A fit begins where another one ended, if that is `found`.
+    """
     ridge = np.full(features.shape[1], RIDGE)
     ridge[-1] = INTERCEPT
-    seen = np.eye(n_labels)[labels]
-    found = np.zeros((features.shape[1], n_labels))
+    counts, n_labels = taught.sum(axis=1), taught.shape[1]
+    steps, found = (STEPS, np.zeros((features.shape[1], n_labels))) if found is None else (FURTHER_STEPS, found.copy())
     damping = 0.5 if n_labels <= 2 else 0.7  # for two labels both columns move, so that a whole step would be two
-    for _ in range(STEPS):
+    for _ in range(steps):
         chances = label_chances(features, found)
-        gradient = features.T @ ((chances - seen) * counts[:, None]) + ridge[:, None] * found
+        gradient = features.T @ (chances * counts[:, None] - taught) + ridge[:, None] * found
         for label in range(n_labels):
             weight = counts * (chances[:, label] * (1 - chances[:, label]) + 1e-6)
             hessian = (features * weight[:, None]).T @ features + np.diag(ridge)

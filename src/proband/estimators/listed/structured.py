@@ -5,7 +5,9 @@ With 30 tests nothing is seen twice, and the product space cannot be listed. The
 * the rows seen completely, the labelled incomplete ones with what is missing drawn from a model, and rows that the
   model draws anew; each of them once for every label (a *label*: what the reward's targets show);
 * the model: latent classes (:mod:`proband.estimators.listed.latent`), fitted to all records, complete or not; labels
-  given the other tests are ⅔ ridge logistic regression, ⅓ latent classes.
+  given the other tests are ⅔ ridge logistic regression, ⅓ latent classes. The regression is fitted to complete
+  subjects, and again to all labelled ones, each spread over the rows that agree with it by the weights found meanwhile:
+  what a model drew into the gaps of a record is no evidence for that model.
 
 The weights are the fixed point of EM with pseudo-counts (:mod:`proband.estimators.listed.likelihood`): at least `prior`
 pseudo-subjects, or a `share` of the subjects that tell about labels, a part of them on drawn rows and the rest on seen
@@ -18,9 +20,10 @@ positive probability. Draws are seeded by `seed` and the number of subjects: the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proband.distributions import Discrete
 from proband.errors import DistributionError
@@ -46,8 +49,37 @@ MOST_IMPUTED = 4000
 PENALTY = 0.25
 """What a node of a plan should cost, times the subjects that tell about labels, over what a decision is about."""
 
+PLAIN = 2.0
+"""Subjects who do not tell about labels count for so many of those who do, at most, in the model."""
+
 FAINT = 1e-3
-EM_STEPS, SEEN_STEPS, DRAW_STEPS = 15, 8, 8
+EM_STEPS, SEEN_STEPS, DRAW_STEPS = 30, 8, 10
+
+
+@dataclass(frozen=True)
+class Agreeing:
+    """Which rows agree with each incomplete observation, ``members[first[o]:first[o + 1]]``.
+
+    Of each observation how many subjects left it (`counts`), and whether it has a label (`labelled`). Each row of
+    features stands `labels` times in a row, once for each label.
+    """
+
+    first: IntArray
+    members: IntArray
+    counts: FloatArray
+    labelled: NDArray[np.bool_]
+    labels: int
+
+    def spread(self, base: FloatArray, weights: FloatArray, steps: int) -> None:
+        """Take steps of EM from `weights` (K,), in place: `base` and the observations."""
+        from proband.estimators.listed.growing_kernel import spread  # compiled
+
+        agree = self.first, self.members, self.counts, self.labelled, self.labels
+        spread(base, *agree, weights, np.empty_like(weights), np.empty(len(weights) // self.labels), steps)
+
+    def with_counts(self, counts: FloatArray) -> Agreeing:
+        """Return the same observations, seen by other numbers of subjects."""
+        return replace(self, counts=counts)
 
 
 @dataclass(frozen=True)
@@ -58,9 +90,7 @@ class Fitted:
     prior: FloatArray
     own: FloatArray
     weights: FloatArray
-    first: IntArray
-    members: IntArray
-    counts: FloatArray
+    agree: Agreeing
 
 
 class Structured(CountingEstimator):
@@ -79,6 +109,8 @@ class Structured(CountingEstimator):
         Pseudo-subjects, at least.
     share : float, default 0.5
         Pseudo-subjects, as a share of the subjects that tell about labels.
+    bundle : int, default 8
+        A subject tells about labels if it has one, and shows so many other tests, or all.
 
     Examples
     --------
@@ -100,12 +132,13 @@ class Structured(CountingEstimator):
         problem: Problem,
         *,
         seed: int = 0,
-        classes: int = 8,
+        classes: int = 32,
         models: int = 3,
         steps: int = 25,
         draws: int = 2000,
         prior: float = 600.0,
         share: float = 0.5,
+        bundle: int = 8,
     ) -> None:
         super().__init__(problem)
         if min(classes, models, steps, draws) < 1 or not prior > 0 or not share >= 0:
@@ -114,7 +147,7 @@ class Structured(CountingEstimator):
                 "the first four must be 1 or more, the prior positive, the share 0 or more; correct them"
             )
         self.seed, self.classes, self.models, self.steps = seed, classes, models, steps
-        self.n_draws, self.prior, self.share = draws, prior, share
+        self.n_draws, self.prior, self.share, self.bundle = draws, prior, share, bundle
         self.levels = Levels.of(problem.k)
         self.targets = label_tests(problem)
         self.n_labels = int(np.prod(problem.k[self.targets], initial=1))
@@ -135,11 +168,14 @@ class Structured(CountingEstimator):
 
     @property
     def telling(self) -> float:
-        """How many subjects tell about labels: each labelled one for the share of the other tests that it shows."""
-        rows, counts = self.observations.rows, self.observations.counts
+        """How many subjects tell about labels."""
+        return float(self.observations.counts[self.tells(self.observations.rows)].sum())
+
+    def tells(self, rows: FloatArray) -> NDArray[np.bool_]:
+        """Return who tells about labels: labelled, and shown by so many tests as an extra has, or by all."""
         labelled = ~np.isnan(rows[:, self.targets]).any(axis=1)
-        shown = ~np.isnan(rows[:, self.visible])
-        return float(counts[labelled] @ shown[labelled].mean(axis=1)) if shown.size else float(counts[labelled].sum())
+        shown = (~np.isnan(rows[:, self.visible])).sum(axis=1)
+        return np.asarray(labelled & (shown >= min(self.bundle, len(self.visible))))
 
     @property
     def penalty(self) -> float:
@@ -167,9 +203,9 @@ class Structured(CountingEstimator):
         fit, drawn = self.fit(), np.empty((n, len(self.support)))
         for place in range(n):
             base = rng.standard_gamma(fit.prior + 1e-9) + rng.standard_gamma(fit.own + 1e-9)
-            counts = rng.standard_gamma(np.maximum(fit.counts, 1e-9))
+            counts = rng.standard_gamma(np.maximum(fit.agree.counts, 1e-9))
             drawn[place] = base + 1e-6 * fit.weights
-            self._spread(base, fit.first, fit.members, counts, drawn[place], DRAW_STEPS)
+            fit.agree.with_counts(counts).spread(base, drawn[place], DRAW_STEPS)
         return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
     def draw(self, rng: np.random.Generator) -> Discrete:
@@ -183,35 +219,54 @@ class Structured(CountingEstimator):
     def _fitted(self, rng: np.random.Generator) -> Fitted:
         seen, counts = self._in_order()
         onehot = self.levels.onehot(seen)
+        labelled = ~np.isnan(seen[:, self.targets]).any(axis=1)
+        telling = self.tells(seen)
+        # The others are many, and show a plan's few tests: classes would describe nothing but these.
+        share = min(1.0, PLAIN * float(counts[telling].sum()) / max(1.0, float(counts[~telling].sum())))
+        tempered = np.where(telling, counts, share * counts)
         models = [
-            fit_classes(self.levels, onehot, counts, rng, classes=self.classes, steps=self.steps)
+            fit_classes(self.levels, onehot, tempered, rng, classes=self.classes, steps=self.steps)
             for _ in range(self.models)
         ]
-        labelled = ~np.isnan(seen[:, self.targets]).any(axis=1)
-        whole = ~np.isnan(seen[:, self.features]).any(axis=1)
-        told = np.flatnonzero(labelled & whole)
-        part = np.flatnonzero(labelled & ~whole)
-        part = part if len(part) <= MOST_IMPUTED else np.sort(rng.choice(part, MOST_IMPUTED, replace=False))
-        imputed = self._imputed(rng, models, seen[part])
-        drawn = self._drawn(rng, models)
-        rows, which = np.unique(np.vstack([seen[told], imputed, drawn])[:, self.features], axis=0, return_inverse=True)
-        which = which.reshape(-1)
-        soft = self._labels(models, np.vstack([seen[told], imputed]), counts[np.concatenate([told, part])], rows)
-        split = self._split(rows)
-        from_model = np.bincount(which[len(told) + len(part) :], minlength=len(rows)) / len(drawn)
+        whole = labelled & ~np.isnan(seen[:, self.features]).any(axis=1)
+        told, loose = np.flatnonzero(whole), np.flatnonzero(~whole)
+        rows, which, from_model = self._grown(rng, models, seen[told], seen[labelled & ~whole])
         own = np.zeros((len(rows), self.n_labels))
-        np.add.at(own, (which[: len(told)], self._label_codes(seen[told])), counts[told])
-        loose = np.setdiff1d(np.arange(len(seen)), told)
-        first, members = agreeing(seen[loose], split)
+        np.add.at(own, (which, self._label_codes(seen[told])), counts[told])
+        members = agreeing(seen[loose], self._split(rows))
+        agree = Agreeing(*members, counts[loose], np.asarray(labelled)[loose], self.n_labels)
+        beliefs = Beliefs(self, models, rows)
+        prior, weights = self._weighed(own, from_model, beliefs.given(own), agree)
+        if self.n_labels > 1:
+            taught = weights.copy()
+            agree.with_counts(np.where(telling[loose], counts[loose], 0.0)).spread(own.ravel(), taught, 1)
+            prior, weights = self._weighed(own, from_model, beliefs.given(taught.reshape(own.shape)), agree)
+        return Fitted(self._split(rows), prior.ravel(), own.ravel(), weights, agree)
+
+    def _grown(
+        self, rng: np.random.Generator, models: list[LatentClasses], told: FloatArray, part: FloatArray
+    ) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Return rows of features (n, features), which of them were told, and the shares of rows that models drew."""
+        if len(part) > MOST_IMPUTED:
+            part = part[np.sort(rng.choice(len(part), MOST_IMPUTED, replace=False))]
+        imputed, drawn = self._imputed(rng, models, part), self._drawn(rng, models)
+        rows, which = np.unique(np.vstack([told, imputed, drawn])[:, self.features], axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        return rows, which[: len(told)], np.bincount(which[-len(drawn) :], minlength=len(rows)) / len(drawn)
+
+    def _weighed(
+        self, own: FloatArray, from_model: FloatArray, soft: FloatArray, agree: Agreeing
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return pseudo-subjects (n, labels) and weights (n · labels,), from beliefs about labels (n, labels)."""
         by_likelihood = (own + FAINT * soft).ravel()
         start = by_likelihood + FAINT * (from_model[:, None] * soft).ravel()
-        self._spread(by_likelihood, first, members, counts[loose], start, SEEN_STEPS)
+        agree.spread(by_likelihood, start, SEEN_STEPS)
         mass = start.reshape(own.shape).sum(axis=1)
         pseudo = max(self.prior, self.share * self.telling)
         prior = pseudo * ((1 - DRAWN) * mass / mass.sum() + DRAWN * from_model)[:, None] * soft
         weights = (prior + own).ravel() + 1e-12
-        self._spread((prior + own).ravel(), first, members, counts[loose], weights, EM_STEPS)
-        return Fitted(split, prior.ravel(), own.ravel(), weights, first, members, counts[loose])
+        agree.spread((prior + own).ravel(), weights, EM_STEPS)
+        return prior, weights
 
     def _in_order(self) -> tuple[FloatArray, FloatArray]:
         """Return observations and counts in an order of their own, so that it does not matter how they came."""
@@ -230,28 +285,6 @@ class Structured(CountingEstimator):
         each = -(-self.n_draws // len(models))
         return np.vstack([m.draw(rng, rng.choice(len(m.shares), p=m.shares, size=each)) for m in models])
 
-    def _labels(
-        self, models: list[LatentClasses], told: FloatArray, counts: FloatArray, rows: FloatArray
-    ) -> FloatArray:
-        """Return what is believed of the label of each row of features, shape (n, labels)."""
-        if self.n_labels == 1:
-            return np.ones((len(rows), 1))
-        blank = np.full((len(rows), self.problem.d), np.nan)
-        blank[:, self.features] = rows
-        onehot = self.levels.onehot(blank)
-        labels = outcome_rows(np.arange(self.n_labels), [self.problem.tests[i] for i in self.targets])
-        columns = self.levels.first[self.targets] + labels.astype(np.int64)  # (labels, targets)
-        by_class = [np.exp(np.log(m.outcomes[:, columns]).sum(axis=2)) for m in models]
-        believed = sum(m.posterior(onehot) @ chances for m, chances in zip(models, by_class, strict=True)) / len(models)
-        if not len(told):
-            return np.asarray(believed)
-        mine = np.concatenate([np.arange(self.levels.first[i], self.levels.first[i + 1]) for i in self.features])
-        compared = np.isin(mine, self.levels.first[:-1])
-        known = self.levels.onehot(told)[:, mine]
-        found = fit_labels(design(known, compared), self._label_codes(told), counts, self.n_labels)
-        regressed = label_chances(design(onehot[:, mine], compared), found)
-        return np.asarray(LOGISTIC * regressed + (1 - LOGISTIC) * believed)
-
     def _label_codes(self, rows: FloatArray) -> IntArray:
         if self.n_labels == 1:
             return np.zeros(len(rows), dtype=np.int64)
@@ -265,13 +298,34 @@ class Structured(CountingEstimator):
         split[:, self.targets] = np.tile(labels, (len(rows), 1))
         return split
 
-    @staticmethod
-    def _spread(
-        base: FloatArray, first: IntArray, members: IntArray, counts: FloatArray, weights: FloatArray, steps: int
-    ) -> None:
-        from proband.estimators.listed.growing_kernel import spread  # compiled
 
-        spread(base, first, members, counts, weights, np.empty_like(weights), steps)
+class Beliefs:
+    """What is believed of the label of each row of features (n, features): by latent classes, and by regression."""
+
+    def __init__(self, estimator: Structured, models: list[LatentClasses], rows: FloatArray) -> None:
+        problem, levels, features, targets = (
+            estimator.problem, estimator.levels, estimator.features, estimator.targets
+        )  # fmt: skip
+        blank = np.full((len(rows), problem.d), np.nan)
+        blank[:, features] = rows
+        onehot = levels.onehot(blank)
+        labels = outcome_rows(np.arange(estimator.n_labels), [problem.tests[i] for i in targets])
+        columns = levels.first[targets] + labels.astype(np.int64)  # (labels, targets)
+        by_class = [np.exp(np.log(m.outcomes[:, columns]).sum(axis=2)) for m in models]
+        self.by_classes: FloatArray = np.mean(
+            [m.posterior(onehot) @ chances for m, chances in zip(models, by_class, strict=True)], axis=0
+        )
+        mine = np.concatenate([np.arange(levels.first[i], levels.first[i + 1]) for i in features])
+        self.design = design(onehot[:, mine], np.isin(mine, levels.first[:-1]))
+        self._found: FloatArray | None = None
+
+    def given(self, taught: FloatArray) -> FloatArray:
+        """Return the belief of each label, from the subjects seen with each label at each row: (n, labels) both."""
+        here = taught.sum(axis=1) > 0
+        if taught.shape[1] == 1 or not here.any():
+            return self.by_classes
+        self._found = fit_labels(self.design[here], taught[here], self._found)
+        return LOGISTIC * label_chances(self.design, self._found) + (1 - LOGISTIC) * self.by_classes
 
 
 def label_tests(problem: Problem) -> list[int]:

@@ -15,7 +15,6 @@ from proband.service.problems import Answer
 from proband.service.routes.common import Engineer, Key, Limit, Service, StudyName, Viewer, lent, page, router
 from proband.studies import Study
 from proband.studies.events.imported import past_records
-from proband.studies.exchange.spreadsheets import read_past
 from proband.studies.stores.contract import Store
 from proband.studies.stores.entries import names_of_studies
 
@@ -134,7 +133,7 @@ def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated:
 def _check_past(given: requests.Past, problem: Problem) -> None:
     """Raise unless past records can be learned."""
     with lent(given.records, ".csv", given.source) as path:
-        past_records(read_past(path, problem), problem, given.source)
+        past_records(problem.records(path), problem, given.source)
 
 
 def _check_same(study: Study, problem: Problem, given: requests.NewStudy) -> None:
