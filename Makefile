@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test coverage test-slow test-crash test-fuzz check format experiments bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-start bench-studies bench-subset pins clean
+.PHONY: help demo test coverage test-slow test-crash test-fuzz check format experiments bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -89,6 +89,10 @@ bench-house: .venv/.stamp ## Count modules, lines and repetitions, and write doc
 
 bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write docs/benchmarks/studies.*
 	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)
+
+# Add OPTIONS="--minutes 5 --to docs/benchmarks" for the numbers of the documentation (about half an hour).
+bench-service: .venv/.stamp ## Measure the service under load, half a minute for each case
+	$(BIN)/python -m benchmarks.service $(OPTIONS)
 
 # A run that was stopped goes on where it was; after a change of the code that results depend on it begins anew.
 EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data horizon easy \

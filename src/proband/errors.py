@@ -13,7 +13,9 @@ Codes(exit=2, http=422)
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import inspect
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 
 class ProbandError(Exception):
@@ -104,6 +106,34 @@ class MissingExtraError(ProbandError, ImportError):
     """An optional part is not installed; the message says which one to install."""
 
 
+class AccessError(ProbandError, PermissionError):
+    """Somebody asks for what he may not do: another role, or a token for this study, is needed."""
+
+
+class UnidentifiedError(AccessError):
+    """Nobody knows who asks: there is no token, or none that is valid."""
+
+
+class TooManyRequestsError(ProbandError, RuntimeError):
+    """Somebody asks too often, or for too much at once."""
+
+
+class RequestError(ProbandError, ValueError):
+    """A request cannot be read as one: a field is missing or of the wrong type, or there is no such route."""
+
+
+class MisdirectedError(RequestError):
+    """A request is meant for another service: its host is not one of this service's names."""
+
+
+class SlowRequestError(RequestError, TimeoutError):
+    """A request did not arrive in time."""
+
+
+class ServiceError(ProbandError, ConnectionError):
+    """A service cannot be reached, does not answer in time, or cannot start as asked."""
+
+
 class Codes(NamedTuple):
     """What an error means outside Python."""
 
@@ -134,6 +164,13 @@ CODES: dict[type[ProbandError], Codes] = {
     StoreBusyError: Codes(exit=6, http=503),
     TooLargeError: Codes(exit=3, http=413),
     MissingExtraError: Codes(exit=4, http=501),
+    AccessError: Codes(exit=7, http=403),
+    UnidentifiedError: Codes(exit=7, http=401),
+    TooManyRequestsError: Codes(exit=6, http=429),
+    RequestError: Codes(exit=2, http=422),
+    MisdirectedError: Codes(exit=2, http=421),
+    SlowRequestError: Codes(exit=6, http=408),
+    ServiceError: Codes(exit=6, http=503),
 }
 
 
@@ -156,3 +193,29 @@ def shown(value: object) -> str:
 def codes(error: ProbandError) -> Codes:
     """Return the exit and HTTP status of an error, by its nearest class in :data:`CODES`."""
     return next(CODES[kind] for kind in type(error).__mro__ if kind in CODES)
+
+
+PROBLEM = "urn:proband:"
+"""Begins the type of an error that a service answers with (RFC 9457); the name of its class follows."""
+
+
+def as_problem(error: ProbandError) -> dict[str, Any]:
+    """Return an error as a service tells it.
+
+    Examples
+    --------
+    >>> told = as_problem(HeldError("subject 'bolt 17' is held by 'line 1'; wait"))
+    >>> told["type"], told["status"], type(from_problem(told, 409))
+    ('urn:proband:HeldError', 409, <class 'proband.errors.HeldError'>)
+    """
+    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == __name__)
+    title = (inspect.getdoc(kind) or kind.__name__).partition("\n")[0]
+    return {"type": PROBLEM + kind.__name__, "title": title, "status": codes(error).http, "detail": str(error)}
+
+
+def from_problem(content: Mapping[str, Any], status: int) -> ProbandError:
+    """Return the error that a service tells of; one that is not known here is a :class:`ServiceError`."""
+    named = str(content.get("type", "")).removeprefix(PROBLEM)
+    detail = str(content.get("detail") or content.get("title") or f"the service answered with the status {status}")
+    kind = next((kind for kind in CODES if kind.__name__ == named), None)
+    return ServiceError(f"{detail} ({status})") if kind is None else kind(detail)

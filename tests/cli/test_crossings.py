@@ -77,7 +77,8 @@ COMMANDS = (
 )
 """Before the records are imported a study tests everything; after them it has a plan, with alternatives."""
 
-WITHOUT_A_PROBLEM = ("doctor", "experiment list", "experiment show", "experiment run", "sensors")
+TOKENS = ("token create", "token list", "token revoke")
+WITHOUT_A_PROBLEM = ("doctor", "experiment list", "experiment show", "experiment run", "sensors", *TOKENS)
 """Commands that speak JSON of other things; their own tests read it as strictly."""
 
 ROLLED_OUT = ("bolts", "gout")

@@ -13,7 +13,10 @@ from proband.texts import escaped, without_passwords
 MISTAKES: Any = typer.BadParameter.__bases__
 """Mistakes of usage, wherever typer keeps the class."""
 
-COMMANDS = ("init", "plan", "evaluate", "next", "rules", "sensors", "example", "doctor", "demo", "study", "experiment")
+COMMANDS = (
+    "init", "plan", "evaluate", "next", "rules", "sensors", "example", "doctor", "demo",
+    "study", "serve", "token", "experiment",
+)  # fmt: skip
 
 
 class Root(groups.Commands):

@@ -25,6 +25,7 @@ EXTRAS = {
     "cluster": ("dask", "distributed"),
     "gpu": ("cupy",),
     "postgresql": ("psycopg",),
+    "service": ("fastapi", "uvicorn", "httptools"),
 }
 
 

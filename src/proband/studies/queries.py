@@ -5,8 +5,9 @@ These are methods of :class:`proband.studies.Study`.
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,16 +19,17 @@ from proband.studies.exchange.exports import Verified
 from proband.studies.exchange.spreadsheets import Rows, table_of, write_rows
 from proband.studies.learning import acting
 from proband.studies.learning import replay as replaying
+from proband.studies.learning.advice import Advice, action_for, advise
 from proband.studies.learning.replay import Replayed
 from proband.studies.ledger.chain import Event, unseal
-from proband.studies.ledger.ledger import OPEN, Observation
-from proband.studies.ledger.subject import Subject, subject_of
+from proband.studies.ledger.ledger import OPEN, Observation, Outcome
+from proband.studies.ledger.subject import Situation, Subject, subject_of
 from proband.studies.log.fold import read_entries
 from proband.studies.log.snapshots import Audit
 from proband.studies.operations import Station
 from proband.studies.stores.contract import Entry
 from proband.studies.summary import Summary, summarise
-from proband.vocabulary import Policy, Records
+from proband.vocabulary import NEVER, Policy, Records
 
 if TYPE_CHECKING:
     from proband.policies import Tree
@@ -61,19 +63,53 @@ def tree(study: Station, *, depth: int | None = None) -> Tree:
     return plan.tree(depth=depth)
 
 
+def what_if(study: Station, known: Mapping[str, Outcome] | None = None) -> Advice:
+    """Return what the present policy would advise for a newcomer of whom this much were known, without exploring.
+
+    Nothing is written, and no subject need be like this.
+
+    Parameters
+    ----------
+    known : mapping, optional
+        Names of tests to outcomes; by default nothing is known.
+    """
+    journal = study._journal
+    journal.refresh()
+    ledger, span = journal.ledger, study._replanner.current()
+    state = ledger.problem.state(known)
+    unavailable = [ledger.problem.tests[i].name for i in np.flatnonzero(~np.isnan(state) & ledger.unavailable)]
+    if unavailable:
+        raise StudyError(
+            f"the tests {unavailable} are unavailable: no advice can rest on what they would show; leave them out"
+        )
+    ran = [i for i in ledger.problem.operable.tolist() if not np.isnan(state[i])]
+    situation = Situation("", state, NEVER, False, span.position, ledger.problem.prices.of(ran), 0)
+    return advise(ledger, span, situation, action_for(ledger.problem, span, situation))
+
+
 def subject(study: Station, name: str) -> Subject:
     """Return a subject by its name."""
     study._journal.refresh()
     return study._journal.subject(name)
 
 
-def subjects(study: Station, *, open: bool | None = None) -> list[Subject]:
-    """Return the subjects in order of arrival: all, the open ones, or those that are not."""
+def subjects(study: Station, *, open: bool | None = None, after: int = 0, limit: int | None = None) -> list[Subject]:
+    """Return the subjects in order of arrival: all, the open ones, or those that are not.
+
+    Parameters
+    ----------
+    open : bool, optional
+    after : int
+        Only subjects whose number is larger.
+    limit : int, optional
+        How many at most.
+    """
     study._journal.refresh()
     with study._journal.lock:
         ledger = study._journal.ledger
-        rows = list(ledger.open) if open else range(len(ledger.columns))
-        return [subject_of(ledger, i) for i in rows if open is None or (ledger.status(i) == OPEN) == open]
+        rows = (i for i in ledger.open if i >= after) if open else range(max(after, 0), len(ledger.columns))
+        chosen = (i for i in rows if open is None or (ledger.status(i) == OPEN) == open)
+        return [subject_of(ledger, i) for i in itertools.islice(chosen, limit)]
 
 
 def summary(study: Station, *, exploration: bool = True, drift: bool = True) -> Summary:
@@ -135,10 +171,13 @@ def observations(study: Station) -> list[Observation]:
         return list(study._journal.ledger.observations())
 
 
-def events(study: Station, after: int = 0) -> Iterator[Event]:
-    """Yield the events after a position, from the store."""
+def events(study: Station, after: int = 0, *, limit: int | None = None) -> Iterator[Event]:
+    """Yield the events after a position, from the store; `limit` of them at most."""
     study._journal.check_open()
-    yield from map(unseal, _entries(study, after))
+    if limit is None:
+        yield from map(unseal, _entries(study, after))
+    else:
+        yield from map(unseal, study._journal.store.read(study._journal.study, after, limit))
 
 
 def verify(

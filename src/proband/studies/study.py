@@ -6,6 +6,7 @@ bit for bit, and a correction is an event, never an update.
 
 from __future__ import annotations
 
+import copy
 import getpass
 import platform
 import time
@@ -82,6 +83,7 @@ class Study(Station):
     # What it can tell
     policy = queries.policy
     tree = queries.tree
+    what_if = queries.what_if
     subject = queries.subject
     subjects = queries.subjects
     summary = queries.summary
@@ -205,6 +207,34 @@ class Study(Station):
             )
         return study
 
+    def speaking(self, *, actor: str | None = None, station: str | None = None) -> Self:
+        """Return this study for another actor or station of this process: what they do is recorded as theirs.
+
+        They share the log as it was read, the agent and its policies, so that a service has one of each for all of its
+        stations; any number of threads may use them. Closing one closes all.
+
+        Parameters
+        ----------
+        actor, station : str, optional
+            By default those of this one.
+
+        Examples
+        --------
+        >>> from proband import Problem, Study, Test
+        >>> from proband.rewards import Table
+        >>> problem = Problem(
+        ...     [Test("crack", 2.0)], ["pass", "fail"], Table(["crack"], [[1, 0], [-20, 0]]), name="bolts"
+        ... )
+        >>> study = Study.create(problem, store="memory:", agent="test-everything", station="line 1")
+        >>> study.speaking(station="line 2", actor="Ada").arrive().station
+        'line 2'
+        """
+        journal = self._journal
+        who = journal.actor if actor is None else _actor_of(actor)
+        other = copy.copy(self)
+        other._journal = journal.speaking(who, journal.station if station is None else _station_of(station))
+        return other
+
     def __enter__(self) -> Self:
         return self
 
@@ -214,7 +244,7 @@ class Study(Station):
     def close(self) -> None:
         """Stop learning, keep a snapshot, and release the store if this study opened it."""
         if not self._journal.closed:
-            self._journal.closed = True
+            self._journal.shut()
             self._replanner.close()
             self._journal.close()
             if self._owned is not None:

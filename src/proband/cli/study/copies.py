@@ -15,6 +15,7 @@ from proband.errors import StudyError, UnknownStudyError
 from proband.studies import Study, copy_study, import_study, open_store
 from proband.studies.exchange.exports import read_export
 from proband.studies.stores import Hidden
+from proband.studies.stores.entries import names_of_studies
 
 
 def import_command(
@@ -91,7 +92,7 @@ def copy_command(
     $ proband study copy sqlite:///bolts.db postgresql://host/quality
     """
     with closing(open_store(source)) as here, closing(open_store(target)) as there:
-        names = study or here.studies()
+        names = study or names_of_studies(here)
         if not names:
             raise UnknownStudyError(f"there is no study in {here.url}; give the store that has one")
         found = [(name, copy_study(name, source=here, target=there)) for name in names]

@@ -25,6 +25,7 @@ from proband.cli.study.printing import spent_on, summary_facts
 from proband.cli.study.terminal import operate
 from proband.errors import StudyError, UnknownNameError
 from proband.studies import Study, open_store
+from proband.studies.stores.entries import names_of_studies
 
 
 def create_command(
@@ -74,7 +75,7 @@ def list_command(store: StoreOption = DEFAULT_STORE, as_json: inputs.JsonOption 
     $ proband study list --store sqlite:///bolts.db
     """
     with closing(open_store(store)) as where:
-        rows = [(name, where.length(name)) for name in where.studies()]
+        rows = [(name, where.length(name)) for name in names_of_studies(where)]
     if as_json:
         printing.print_json({"studies": [{"study": name, "events": events} for name, events in rows]})
     elif rows:

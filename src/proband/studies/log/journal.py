@@ -13,10 +13,11 @@ is later, and says by how much the clock was behind if that is more than a secon
 
 from __future__ import annotations
 
+import copy
 import threading
 import uuid
 from contextlib import suppress
-from typing import Any
+from typing import Any, Self
 
 import proband
 from proband.errors import ConflictError, KeyReusedError, StoreBusyError, StoreError, StudyError, TamperedError
@@ -55,7 +56,22 @@ class Journal:
         self.ledger = _opened(store, study)
         self.leases = Leases(self.ledger, clock, steady)
         self._milestone = next_milestone(self.ledger.position)
-        self.closed = False
+        self._closed = threading.Event()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the study was closed."""
+        return self._closed.is_set()
+
+    def speaking(self, actor: str, station: str) -> Self:
+        """Return this journal for another actor at another station: they share the ledger, and are closed together."""
+        other = copy.copy(self)
+        other.actor, other.station = actor, station
+        return other
+
+    def shut(self) -> None:
+        """Do nothing any more."""
+        self._closed.set()
 
     def check_open(self) -> None:
         """Raise if the study was closed."""
@@ -110,7 +126,7 @@ class Journal:
 
     def close(self) -> None:
         """Do nothing any more, and keep a snapshot if the log has grown by enough since the last one."""
-        self.closed = True
+        self.shut()
         with within(GLANCE):
             if self.ledger.position - snapshot_position(self.store, self.study) >= WORTH:
                 keep_snapshot(self.store, self.study, self.ledger, self.lock)

@@ -111,3 +111,20 @@ class Store(Protocol):
     def close(self) -> None:
         """Release files and connections; a store that is used again opens them again."""
         ...
+
+
+@runtime_checkable
+class Defers(Protocol):
+    """A store that can make many appends durable at once: what a service with many stations gains by.
+
+    An append in :meth:`deferring` is committed when it returns, and seen by others, as between commit and sync of every
+    append; nobody may acknowledge it before :meth:`settle` has returned.
+    """
+
+    def deferring(self) -> AbstractContextManager[None]:
+        """Let appends of this thread in the block return before they are durable."""
+        ...
+
+    def settle(self) -> None:
+        """Make everything durable that was appended before, by whichever thread; raise StoreError if that fails."""
+        ...

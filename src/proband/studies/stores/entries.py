@@ -11,9 +11,17 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from proband.errors import ConflictError, StudyError, StudyExistsError, UnknownStudyError
-from proband.studies.stores.contract import Entry
+from proband.studies.stores.contract import Entry, Store
 
 LONGEST_NAME = 500
+
+BESIDE = "\x1f"
+"""Begins the name of a log that is kept beside the studies, and is none: no study can be called so."""
+
+
+def names_of_studies(store: Store) -> list[str]:
+    """Return the names of all studies of a store, sorted, without the logs that are kept beside them."""
+    return [name for name in store.studies() if not name.startswith(BESIDE)]
 
 
 def check_create(study: str, first: Entry) -> None:

@@ -160,6 +160,20 @@ class SQLiteStore:
             number, _ = self._tail(held, study)
             held.connection.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (number, name, content))
 
+    @contextmanager
+    def deferring(self) -> Iterator[None]:
+        """Let appends of this thread in the block return before they are durable; :meth:`settle` makes them so."""
+        self._mine.deferred = True
+        try:
+            yield
+        finally:
+            self._mine.deferred = False
+
+    def settle(self) -> None:
+        """Make everything durable that was appended before, by whichever thread."""
+        with self._errors(), self._reading() as connection:
+            self._sync(connection)
+
     def close(self) -> None:
         """Close the file; a store that is used again opens it again."""
         self._pool.close()
@@ -274,7 +288,8 @@ class SQLiteStore:
             raise (error if isinstance(error, StudyError) else taken()) from None
         self._commit(held.connection)
         held.turn.end()
-        self._sync(held.connection)
+        if not getattr(self._mine, "deferred", False):
+            self._sync(held.connection)
 
     def _sync(self, connection: Connection) -> None:
         """Sync, and never again after it failed: the system may have dropped what it could not write."""

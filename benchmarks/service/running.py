@@ -1,0 +1,110 @@
+"""Service processes and processes of stations, for the benchmark."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from itertools import chain
+
+import psutil
+
+from proband.client import Service
+from proband.errors import ProbandError
+
+
+class Serving:
+    """``proband serve`` on a port."""
+
+    def __init__(self, store, port=0):
+        self.store = store
+        self.port = port
+        self.start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self):
+        command = [sys.executable, "-m", "proband", "serve", "--open", "--store", self.store, "--port", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.port = int(re.findall(r":(\d+)", self.process.stdout.readline())[0])
+
+    def wait(self):
+        Service(self.url, patience=60.0).me()
+
+    def cpu(self):
+        """Seconds of CPU that it took."""
+        return sum(psutil.Process(self.process.pid).cpu_times()[:2])
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(30)
+        self.process.stdout.close()
+
+
+class Stations:
+    """A process of stations."""
+
+    def __init__(self, settings):
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.service.stations"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.say(json.dumps(settings))
+        assert self.process.stdout.readline() == "ready\n"
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def results(self):
+        found = json.loads(self.process.stdout.readline())
+        self.process.communicate()
+        return found
+
+
+def work(urls, study, *, stations, seconds, rate, meanwhile=lambda: None, processes=2):
+    """Let stations work for some seconds; return what they measured, all together."""
+    shared = {
+        "urls": urls,
+        "token": None,
+        "study": study,
+        "seconds": seconds,
+        "rate": rate,
+        "stations_in_all": stations,
+    }
+    share = stations // processes
+    teams = [Stations({**shared, "stations": share, "first": n * share}) for n in range(processes)]
+    for team in teams:
+        team.say("go")
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        meanwhile()
+        time.sleep(0.05)
+    found = [team.results() for team in teams]
+    together = {
+        "seconds": {
+            verb: sorted(chain.from_iterable(each["seconds"][verb] for each in found)) for verb in found[0]["seconds"]
+        },
+        "took": max(each["took"] for each in found),
+    }
+    for name in ("errors", "acknowledged"):
+        together[name] = list(chain.from_iterable(each[name] for each in found))
+    together["pairs"] = sum(each["pairs"] for each in found)
+    return together
+
+
+def ready(url):
+    try:
+        Service(url, patience=0.0).me()
+        return True
+    except ProbandError:
+        return False

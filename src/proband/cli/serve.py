@@ -1,0 +1,55 @@
+"""``proband serve``: studies over HTTP."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+from proband.cli import printing
+from proband.cli.study.options import DEFAULT_STORE, StoreOption
+from proband.errors import MissingExtraError
+from proband.studies import open_store
+
+
+def serve_command(
+    store: StoreOption = DEFAULT_STORE,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 takes a free one.")] = 8765,
+    hostname: Annotated[
+        list[str] | None,
+        typer.Option("--hostname", metavar="NAME", help="A name under which it is reached; once for each."),
+    ] = None,
+    open: Annotated[
+        bool, typer.Option("--open", help="Ask nobody for a token; on an address of this machine alone.")
+    ] = False,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy that encrypts stands before it.")
+    ] = False,
+    tls_cert: Annotated[
+        str | None, typer.Option("--tls-cert", metavar="FILE", help="Certificate, in PEM format.")
+    ] = None,
+    tls_key: Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="Its key, in PEM format.")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Tell every request on standard error.")] = False,
+) -> None:
+    """Serve the studies of a store over HTTP: to this machine, or to others who have a token.
+
+    [bold]Examples[/bold]
+    $ proband serve
+    $ proband serve --store postgresql://host/quality --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
+    """
+    try:
+        from proband.service.server import Serving, serve
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f'the service needs {error.name}, which is not installed; pip install "proband[service]"'
+        ) from error
+    level = logging.INFO if verbose else logging.WARNING
+    logging.basicConfig(level=level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    serving = Serving(
+        host=host, port=port, hostnames=tuple(hostname or ()), open=open, behind_proxy=behind_proxy,
+        certificate=tls_cert, key=tls_key,
+    )  # fmt: skip
+    serve(open_store(store), serving, say=printing.say)

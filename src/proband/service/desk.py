@@ -1,0 +1,206 @@
+"""The studies that this process has open, and the threads that work on them.
+
+There is one :class:`~proband.Study` for each study, opened when it is first asked for; whoever asks speaks through it
+under his own name and station (:meth:`~proband.Study.speaking`). Nothing that waits for a disk, a server or a plan runs
+on the event loop: calls run in threads. Python runs one thread at a time, and handing over costs more than a quick call
+takes, so that quick calls of one study (what stations do) run in few threads, and the others wait for their turn on the
+event loop, where waiting is cheap. What may take long (summaries, trees, exports) has threads of its own.
+
+A write is acknowledged when it is durable. Where the store can make many writes durable at once, they are committed one
+after the other, and one sync serves all that were committed before it began.
+
+A call that takes too long is answered by an error; what it does is done all the same, and its idempotency key tells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from proband.errors import ServiceError, StoreError
+from proband.service.limits import Limits
+from proband.studies import Study
+from proband.studies.stores import Store
+from proband.studies.stores.contract import Defers
+from proband.studies.stores.entries import BESIDE, unknown
+
+T = TypeVar("T")
+Watcher = Callable[[str], None]
+Settled = asyncio.Future[None]
+
+STATION = "service"
+"""Where this process is, for what it does itself."""
+
+
+class Desk:
+    """The open studies of a store.
+
+    Parameters
+    ----------
+    store : Store
+        Closed with the desk.
+    limits : Limits
+    """
+
+    def __init__(self, store: Store, limits: Limits) -> None:
+        self.store, self.limits = store, limits
+        self._studies: dict[str, asyncio.Task[Study]] = {}
+        self._quick = Lanes("quick", limits.threads, limits.side_by_side)
+        self._slow = Lanes("slow", limits.threads, limits.side_by_side)
+        self._aside = ThreadPoolExecutor(limits.threads, thread_name_prefix="aside")
+        self._syncs = Syncs(store, limits.syncs) if isinstance(store, Defers) else None
+        self._waiting = 0
+        self.wrote: Watcher = lambda study: None  # told after each write
+
+    @property
+    def open(self) -> list[str]:
+        """Names of the studies that are open here."""
+        return [name for name, task in self._studies.items() if task.done() and not task.exception()]
+
+    @property
+    def waiting(self) -> int:
+        """Calls that were made and not answered."""
+        return self._waiting
+
+    async def ask(self, study: str, work: Callable[[Study], T]) -> T:
+        """Ask a study something that takes a moment."""
+        live = await self._opened(study)
+        return await self._within(self.limits.answer_seconds, partial(self._quick.run, study, partial(work, live)))
+
+    async def write(self, study: str, work: Callable[[Study], T], *, actor: str, station: str | None) -> T:
+        """Work on a study as an actor at a station, and tell those who watch it; durable when this returns."""
+        live = (await self._opened(study)).speaking(actor=actor, station=station or actor)
+        try:
+            return await self._within(self.limits.answer_seconds, partial(self._durable, study, partial(work, live)))
+        finally:
+            self.wrote(study)
+
+    async def call(self, study: str, work: Callable[[Study], T]) -> T:
+        """Do something with a study that may take long."""
+        live = await self._opened(study)
+        return await self._within(self.limits.long_seconds, partial(self._slow.run, study, partial(work, live)))
+
+    async def run(self, work: Callable[[], T], *, seconds: float | None = None) -> T:
+        """Do something that concerns no open study in a thread."""
+        limit = self.limits.answer_seconds if seconds is None else seconds
+        return await self._within(limit, partial(_threaded, self._aside, work))
+
+    async def close(self) -> None:
+        """Close all studies and the store; calls that are under way end first, or are left behind with the process."""
+        loop = asyncio.get_running_loop()
+        for task in self._studies.values():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                with suppress(StoreError):
+                    await loop.run_in_executor(None, task.result().close)
+            task.cancel()
+        for threads in (self._quick.threads, self._slow.threads, self._aside):
+            threads.shutdown(wait=False, cancel_futures=True)
+        await loop.run_in_executor(None, self.store.close)
+
+    async def _opened(self, study: str) -> Study:
+        task = self._studies.get(study)
+        if study.startswith(BESIDE):  # a log that is kept beside the studies, such as that of access
+            raise unknown(study, self.store.url)
+        if task is None:
+            task = self._studies[study] = asyncio.create_task(self._open(study))
+            task.add_done_callback(partial(self._forget_failed, study))
+        return task.result() if task.done() else await asyncio.shield(task)
+
+    async def _open(self, study: str) -> Study:
+        return await self.run(partial(Study.open, study, store=self.store, station=STATION, actor=STATION))
+
+    def _forget_failed(self, study: str, task: asyncio.Task[Study]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            self._studies.pop(study, None)
+
+    async def _within(self, seconds: float, begun: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Wait for an answer, for so many seconds at most."""
+        if self._waiting >= self.limits.waiting:
+            raise ServiceError(f"{self._waiting:,} calls wait already; the service is busy; try again in a moment")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(seconds):
+                return await begun()
+        except TimeoutError:
+            raise ServiceError(
+                f"there was no answer within {seconds:g} seconds; the study may be making its first plan, or its store "
+                "be held by others; try again, a write with the same idempotency key"
+            ) from None
+        finally:
+            self._waiting -= 1
+
+    async def _durable(self, study: str, work: Callable[[], T]) -> T:
+        if self._syncs is None:
+            return await self._quick.run(study, work)
+        answer = await self._quick.run(study, partial(self._syncs.deferred, work))
+        await self._syncs.settled()
+        return answer
+
+
+class Lanes:
+    """Threads for calls of studies, of which each study has some at most; the others wait on the event loop."""
+
+    def __init__(self, name: str, threads: int, side_by_side: int) -> None:
+        self.threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._side_by_side = side_by_side
+        self._lanes: dict[str, asyncio.Semaphore] = {}
+
+    async def run(self, study: str, work: Callable[[], T]) -> T:
+        """Work in a thread, when the study has one left."""
+        lane = self._lanes.get(study)
+        if lane is None:
+            lane = self._lanes[study] = asyncio.Semaphore(self._side_by_side)
+        await lane.acquire()
+        future = asyncio.get_running_loop().run_in_executor(self.threads, work)
+        future.add_done_callback(lambda _: lane.release())  # when it is done, and not when nobody waits any more
+        return await asyncio.shield(future)
+
+
+class Syncs:
+    """Syncs of a store, each for all writes that were committed before it began; some may overlap."""
+
+    def __init__(self, store: Defers, at_once: int) -> None:
+        self._store, self._at_once = store, at_once
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="sync")
+        self._running = 0
+        self._next: Settled | None = None
+
+    def deferred(self, work: Callable[[], T]) -> T:
+        """Work, in a thread, without waiting for the disk."""
+        with self._store.deferring():
+            return work()
+
+    async def settled(self) -> None:
+        """Return when everything is durable that was committed before this was called."""
+        loop = asyncio.get_running_loop()
+        if self._next is None:
+            self._next = loop.create_future()
+        joined = self._next
+        self._begin(loop)
+        await asyncio.shield(joined)
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._next is None or self._running >= self._at_once:
+            return
+        batch, self._next = self._next, None
+        self._running += 1
+        future = loop.run_in_executor(self._threads, self._store.settle)
+        future.add_done_callback(partial(self._ended, loop, batch))
+
+    def _ended(self, loop: asyncio.AbstractEventLoop, batch: Settled, synced: Settled) -> None:
+        self._running -= 1
+        error = synced.exception()
+        if error is None:
+            batch.set_result(None)
+        else:
+            batch.set_exception(error)
+            batch.exception()  # whoever waited may have left
+        self._begin(loop)
+
+
+async def _threaded(threads: Executor, work: Callable[[], T]) -> T:
+    return await asyncio.shield(asyncio.get_running_loop().run_in_executor(threads, work))

@@ -1,0 +1,73 @@
+"""Errors as answers: ``application/problem+json`` (RFC 9457) with the library's words, and the status of its table.
+
+``type`` names the class of the error, so that a client raises the same one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from proband.errors import ProbandError, as_problem
+from proband.texts import escaped, without_passwords
+
+MEDIA_TYPE = "application/problem+json"
+
+_HEADERS: dict[int, dict[str, str]] = {
+    401: {"WWW-Authenticate": "Bearer"},
+    429: {"Retry-After": "10"},
+    503: {"Retry-After": "1"},
+}
+
+
+class Answer(Response):
+    """A JSON answer: strict, so that a number that is not finite becomes null."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """Return the body."""
+        return encoded(content)
+
+
+def encoded(content: Any) -> bytes:
+    """Return strict JSON.
+
+    Examples
+    --------
+    >>> encoded({"value": float("nan"), "unit": "µm"}).decode()
+    '{"value":null,"unit":"µm"}'
+    """
+    try:
+        return _dumps(content)
+    except ValueError:
+        return _dumps(_finite(content))
+
+
+def problem_of(error: ProbandError, headers: Mapping[str, str] | None = None, *, status: int | None = None) -> Response:
+    """Return the answer that an error is; its status is that of the table of errors, unless HTTP has one of its own."""
+    told = as_problem(error)
+    told["status"] = told["status"] if status is None else status
+    told["detail"] = escaped(without_passwords(told["detail"]), keep="\n")
+    return Response(encoded(told), told["status"], {**_HEADERS.get(told["status"], {}), **(headers or {})}, MEDIA_TYPE)
+
+
+def told_of(error: ProbandError, store: str) -> Response:
+    """Return the answer that an error of a study is; where the store is, is nobody's business."""
+    return problem_of(type(error)(str(error).replace(store, "this service's store")))
+
+
+def _dumps(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content

@@ -1,0 +1,1 @@
+"""The routes of the service, a module for each group of them."""

@@ -1,0 +1,147 @@
+"""Studies: list, begin, look at, fill with past records, restart."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import Query
+
+from proband.errors import AgentError, StudyExistsError
+from proband.problem import Problem
+from proband.service import replies, requests
+from proband.service.access.tokens import Caller, Role
+from proband.service.problems import Answer
+from proband.service.routes.common import Engineer, Key, Limit, Service, StudyName, Viewer, lent, page, router
+from proband.studies import Study
+from proband.studies.events.imported import past_records
+from proband.studies.stores.contract import Store
+from proband.studies.stores.entries import names_of_studies
+
+routes = router("studies")
+
+
+@routes.get("/studies", response_model=replies.Page[replies.StudyOut])
+async def list_studies(
+    service: Service,
+    caller: Viewer,
+    after: Annotated[str, Query(max_length=500, description="Only studies whose name comes later.")] = "",
+    limit: Limit = 100,
+) -> Answer:
+    """List the studies that the caller may see, sorted by name."""
+
+    def look() -> list[dict[str, Any]]:
+        names = [name for name in names_of_studies(service.desk.store) if caller.sees(name) and name > after]
+        return [{"study": name, "events": service.desk.store.length(name)} for name in names[: limit + 1]]
+
+    return Answer(page(await service.desk.run(look), limit, lambda item: item["study"]))
+
+
+@routes.post("/studies", status_code=201, response_model=replies.StudyDetail)
+async def create_study(service: Service, caller: Engineer, given: requests.NewStudy, key: Key = None) -> Answer:
+    """Begin a study of a problem, which is given as the text of its file; past records are learned at once.
+
+    With an idempotency key, a study that is there already with the same content is answered like a new one.
+    """
+    desk = service.desk
+    name = await desk.run(
+        partial(_create, desk.store, caller, given, repeated=key is not None), seconds=desk.limits.long_seconds
+    )
+    return Answer(await desk.ask(name, describe), 201)
+
+
+@routes.get("/studies/{study}", response_model=replies.StudyDetail)
+async def show_study(service: Service, caller: Viewer, study: StudyName) -> Answer:
+    """Return what a study is about."""
+    return Answer(await service.desk.ask(study, describe))
+
+
+@routes.get("/studies/{study}/summary", response_model=replies.SummaryOut)
+async def summarise(
+    service: Service,
+    caller: Viewer,
+    study: StudyName,
+    exploration: Annotated[bool, Query(description="Say what is still to be explored, which needs a plan.")] = True,
+    drift: Annotated[bool, Query(description="Check for drift, which looks at every outcome.")] = True,
+) -> Answer:
+    """Return a study at a glance: costs over time, tests saved, decisions, what is to be explored, drift."""
+    work = partial(Study.summary, exploration=exploration, drift=drift)
+    return Answer((await service.desk.call(study, work)).to_dict())
+
+
+@routes.post("/studies/{study}/records", response_model=replies.LearnedOut)
+async def learn_from_records(
+    service: Service, caller: Engineer, study: StudyName, given: requests.Past, key: Key = None
+) -> Answer:
+    """Learn from past records; the same table again adds nothing."""
+
+    def learn(live: Study) -> dict[str, int]:
+        with lent(given.records, ".csv", given.source) as path:
+            learned = live.learn_from(path, source=given.source, key=key)
+        return {"added": int(learned), "recognised": learned.recognised}
+
+    return Answer(await service.desk.write(study, learn, actor=caller.user, station=None))
+
+
+@routes.post("/studies/{study}/restart", response_model=replies.Done)
+async def restart(
+    service: Service, caller: Engineer, study: StudyName, given: requests.Restart, key: Key = None
+) -> Answer:
+    """Start learning afresh from here on; everything stays in the log."""
+    work = partial(Study.restart, reason=given.reason, key=key)
+    await service.desk.write(study, work, actor=caller.user, station=None)
+    return Answer({"done": True})
+
+
+def describe(study: Study) -> dict[str, Any]:
+    """Return what a study is about."""
+    summary = study.summary(exploration=False, drift=False)
+    about = {name: getattr(summary, name) for name in ("study", "agent", "created", "events", "hash")}
+    return {**about, "problem": study.problem.to_dict()}
+
+
+def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated: bool) -> str:
+    """Begin a study and learn from past records; return its name. Nothing is begun if anything given is wrong."""
+    if given.agent is not None and ":" in given.agent:  # a request must not choose what is imported here
+        raise AgentError(
+            f"the agent is {given.agent!r}, a place; a request names an agent that is installed; let its package "
+            "register it by an entry point of the group proband.agents"
+        )
+    with lent(given.problem, ".toml", "the problem") as path:
+        problem = Problem.load(path)
+    name = problem.name if given.name is None else given.name
+    caller.check(Role.ENGINEER, name)
+    if given.past is not None:
+        _check_past(given.past, problem)
+    try:
+        study = Study.create(
+            problem, name=given.name, agent=given.agent, store=store, seed=given.seed, horizon=given.horizon,
+            condition_number=given.condition_number, actor=caller.user, station=caller.user, replan="never",
+        )  # fmt: skip
+    except StudyExistsError:
+        if not repeated:
+            raise
+        study = Study.open(name, store=store, actor=caller.user, station=caller.user, replan="never")
+        _check_same(study, problem, given)
+    with study:
+        if given.past is not None:
+            with lent(given.past.records, ".csv", given.past.source) as path:
+                study.learn_from(path, source=given.past.source)
+    return name
+
+
+def _check_past(given: requests.Past, problem: Problem) -> None:
+    """Raise unless past records can be learned."""
+    with lent(given.records, ".csv", given.source) as path:
+        past_records(problem.records(path), problem, given.source)
+
+
+def _check_same(study: Study, problem: Problem, given: requests.NewStudy) -> None:
+    """Raise unless a study that is there is the one that is asked for again."""
+    said = next(iter(study.events(limit=1))).data
+    asked = {"seed": given.seed, "horizon": given.horizon, "condition_number": given.condition_number}
+    same = said["problem"] == problem.to_dict() and all(said[name] == value for name, value in asked.items())
+    if not same or given.agent not in (None, said["agent"]):
+        raise StudyExistsError(
+            f"there is a study {study.name!r} already, and it is another one; choose another name, or go on with it"
+        )

@@ -1,0 +1,64 @@
+"""A plan in the making keeps no station waiting, and what takes long keeps nothing else waiting."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
+from pathlib import Path
+
+import pytest
+from tests.service.running import Running, at
+
+from proband import Problem
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def slow(tmp_path: Path, problem: Problem, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store with a study whose agent takes long over its plans, and the file in which it says so."""
+    monkeypatch.setenv("PROBAND_SLOW_PLAN", "4")
+    monkeypatch.setenv("PROBAND_SLOW_MARK", str(tmp_path / "mark"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    problem.save(tmp_path / "bolts.toml")
+    subprocess.run(
+        [sys.executable, "-m", "proband", "study", "create", "bolts.toml", "--name", "bolts",
+         "--agent", "benchmarks.service.slow:Slow", "--store", "sqlite:///store.db"],
+        cwd=tmp_path, check=True, capture_output=True, env=os.environ.copy(),
+    )  # fmt: skip
+    return tmp_path / "mark"
+
+
+def said(mark: Path) -> list[str]:
+    return mark.read_text().split() if mark.exists() else []
+
+
+def test_stations_go_on_while_a_plan_is_made(slow: Path) -> None:
+    with Running("sqlite:///store.db", "--open", folder=slow.parent) as running:
+
+        def inspect(name: str) -> None:
+            assert running.call("POST", at("bolts", "arrive"), {"subject": name}).status == 201
+            assert running.call("GET", at("bolts", "subjects", name, "ask")).status == 200
+            shown = {"outcomes": {"visual": "clean", "ultrasonic": "ok"}}
+            assert running.call("POST", at("bolts", "subjects", name, "tell"), shown).status == 200
+            assert running.call("POST", at("bolts", "subjects", name, "decide"), {}).json["decision"] == "pass"
+
+        inspect("first")
+        end = time.monotonic() + 60
+        while "begun" not in said(slow):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        with ThreadPoolExecutor(8) as threads:
+            waits = [threads.submit(running.call, "GET", at("bolts", "summary")) for _ in range(6)]
+            for n in range(12):
+                inspect(f"second {n}")
+            assert running.call("GET", "/ready").status == 200
+            assert running.call("GET", at("bolts", "events")).status == 200
+            assert said(slow) == ["begun"], "stations waited for the plan"
+            running.kill()  # nobody waits for what is left
+            for wait in waits:
+                assert isinstance(wait.exception(), OSError | HTTPException | None)
