@@ -141,6 +141,27 @@ def test_what_an_extra_is(law: Discrete) -> None:
         assert len(bundle) == least + 1
 
 
+def test_an_extra_is_never_everything() -> None:
+    """Few tests with many outcomes: who has an extra still tells about labels, and is no audit."""
+    tests = [Test(f"test {i}", 0.02, outcomes=[str(b) for b in range(20)]) for i in range(5)]
+    problem = Problem([*tests, Test("label", 0.25)], ["pass", "fail"], Table(["label"], [[1, 0], [0, 1]]))
+    rng = np.random.default_rng(0)
+    rows = rng.integers(20, size=(100, 6)).astype(float)
+    rows[:, -1] = rows[:, 2] > 9
+    agent = agent_for(problem)
+    assert isinstance(agent.leaves, ManyLeaves)
+    agent.learn(Records(rows))
+    policy = agent.policy()
+    assert isinstance(policy, Completing)
+    ends = Ends(problem, agent.estimator, policy.base)
+    bundle = ends.bundle(agent.estimator.draws(rng, 3))
+    assert len(bundle) == 5
+    assert 5 in bundle
+    shown = np.full((1, 6), np.nan)
+    shown[0, list(bundle)] = 0
+    assert agent.estimator.tells(shown).all()
+
+
 def test_plans_on_the_way_are_not_needed(law: Discrete) -> None:
     """Told with their chances, subjects lead to the same policy whether or not anybody asked for one before."""
     problem = panel()

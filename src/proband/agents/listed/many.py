@@ -161,7 +161,8 @@ class Ends:
     def bundle(self, draws: FloatArray) -> tuple[int, ...]:
         """Return the label and the tests that plans of draws of the law, (J, K), use most for their price.
 
-        They are as many as an extra has at least, and more while all of them cost no more than the label.
+        They are as many as an extra has at least, and more while all of them cost no more than the label; one is left
+        out in any case, since who is tested completely might be an audit.
         """
         problem, operable, targets = self.problem, self.problem.operable, self.estimator.targets
         labels = [i for i in targets if problem.tests[i].operable]
@@ -169,7 +170,8 @@ class Ends:
         cost = np.array([problem.tests[i].cost for i in others])
         order = np.argsort(-self._usage(draws)[np.isin(operable, others)] / np.maximum(cost, 1e-9), kind="stable")
         as_dear = int((np.cumsum(cost[order]) <= sum(problem.tests[i].cost for i in labels)).sum())
-        return tuple(sorted([*others[order[: max(self.estimator.bundle, as_dear)]].tolist(), *labels]))
+        size = min(max(self.estimator.bundle, as_dear), len(others) - 1)
+        return tuple(sorted([*others[order[: max(0, size)]].tolist(), *labels]))
 
     def chances(self, tests: tuple[int, ...], *, ahead: float, left: int, rate: float) -> FloatArray:
         """Return how probable the tests should be in each leaf (leaves,), for a block of `left` subjects."""
@@ -189,9 +191,9 @@ class Ends:
         run = ExtraRun(self.problem, Extra(tests, SUREST))
         given = run.add(self.stopped, self.rows)
         lost = self.earned - self.problem.realised(self.rows, given.actions) + given.costs
-        return np.maximum(self._mean(lost), max(0.01 * float(np.abs(self.earned).max()), 1e-12)), run.left(self.leaves)[
-            0
-        ]
+        least = max(0.01 * float(np.abs(self.earned).max()), 1e-12)
+        some_left, _ = run.left(self.leaves)
+        return np.maximum(self._mean(lost), least), some_left
 
     def _known(self, tests: tuple[int, ...]) -> float:
         """Return n, 1 at least."""

@@ -110,7 +110,7 @@ class Structured(CountingEstimator):
     share : float, default 0.5
         Pseudo-subjects, as a share of the subjects that tell about labels.
     bundle : int, default 8
-        A subject tells about labels if it has one, and shows so many other tests, or all.
+        A subject tells about labels if it has one, and shows so many other tests, or all but one.
 
     Examples
     --------
@@ -172,10 +172,10 @@ class Structured(CountingEstimator):
         return float(self.observations.counts[self.tells(self.observations.rows)].sum())
 
     def tells(self, rows: FloatArray) -> NDArray[np.bool_]:
-        """Return who tells about labels: labelled, and shown by so many tests as an extra has, or by all."""
+        """Return who tells about labels: labelled, and with so many tests as an extra has, or all but one."""
         labelled = ~np.isnan(rows[:, self.targets]).any(axis=1)
         shown = (~np.isnan(rows[:, self.visible])).sum(axis=1)
-        return np.asarray(labelled & (shown >= min(self.bundle, len(self.visible))))
+        return np.asarray(labelled & (shown >= min(self.bundle, len(self.visible) - 1)))
 
     @property
     def penalty(self) -> float:
