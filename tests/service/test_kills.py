@@ -14,6 +14,8 @@ from proband import Problem
 from proband.client import RemoteStudy, Service
 from proband.studies import Study, open_store
 
+pytestmark = pytest.mark.slow  # they wait, kill and try thousands of requests
+
 STATIONS = 6
 
 

@@ -18,6 +18,8 @@ from proband.service.application import create_app
 from proband.service.requests import PROBLEM
 from proband.studies import open_store
 
+pytestmark = pytest.mark.slow  # they wait, kill and try thousands of requests
+
 NO_CHECK = positive_data_acceptance
 """A request may fit its schema and yet be refused: the subject is finished, the name taken, the text no problem."""
 

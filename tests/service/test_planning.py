@@ -15,6 +15,8 @@ from tests.service.running import Running, at
 
 from proband import Problem
 
+pytestmark = pytest.mark.slow  # they wait, kill and try thousands of requests
+
 ROOT = Path(__file__).parents[2]
 
 
