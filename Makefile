@@ -37,7 +37,7 @@ test: .venv/.stamp ## Run the tests and the documented examples
 coverage: .venv/.stamp ## Run them again and say which lines they leave out (half as long again)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --cov-report=term-missing:skip-covered
 
-test-slow: .venv/.stamp ## Check the validity of certificates and alarms over thousands of runs
+test-slow: .venv/.stamp ## Check certificates and alarms over thousands of runs, and the service under kills and odd requests
 	$(BIN)/python -m pytest --numprocesses auto -m slow tests
 
 test-fuzz: .venv/.stamp ## Read ten thousand damaged files of each kind
