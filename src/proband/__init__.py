@@ -21,6 +21,7 @@ from proband.lazy import attributes
 if TYPE_CHECKING:
     from proband.distributions import Discrete, Gaussian
     from proband.drafting import draft
+    from proband.fitting import fit
     from proband.planners import Evaluation, Plan, evaluate, plan
     from proband.problem import Problem
     from proband.studies import Study
@@ -41,5 +42,6 @@ __all__ = [
     "Test",
     "draft",
     "evaluate",
+    "fit",
     "plan",
 ]

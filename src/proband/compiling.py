@@ -70,6 +70,7 @@ once more."""
 SUBJECTS = {
     "proband.agents": ("the kernels of agents", "a few seconds"),
     "proband.estimators": ("the estimators", "a few seconds"),
+    "proband.fitting": ("the planner of fits", "a few seconds"),
     "proband.piecewise": ("the expectations of scores", "a few seconds"),
     "proband.planners.dense": ("the dense planner", "about 5 seconds"),
     "proband.planners.gaussian": ("the planner for one score", "about 10 seconds"),

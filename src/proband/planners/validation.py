@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +36,12 @@ from proband.vocabulary import FloatArray, IntArray, Kind, Policy, Records
 
 LEVEL = 0.9
 """Of the intervals."""
+
+Treated = tuple[FloatArray, FloatArray, FloatArray]
+"""What a policy brings to some subjects, what it pays and how many tests it runs."""
+
+Treat = Callable[[IntArray, list[IntArray]], list[dict[str, Treated]]]
+Run = Callable[[Treat, list[IntArray], list[list[IntArray]]], Iterable[list[dict[str, Treated]]]]
 
 BASELINES: dict[str, Callable[[Problem, Distribution], Policy]] = {
     "everything": test_everything,
@@ -136,24 +142,56 @@ def cross_validate(
     rows = np.repeat(records.outcomes, records.counts, axis=0)
     complete = np.asarray(~np.isnan(rows).any(axis=1))
     _check(problem, folds, int(complete.sum()))
-    rng, began = np.random.default_rng(0) if rng is None else rng, time.perf_counter()
-    fold = rng.permutation(np.arange(len(rows)) % folds)
-    totals = {name: _Total(len(rows), folds) for name in ("plan", *BASELINES)}
     makers: dict[str, Callable[[Problem, Distribution], Policy]] = {"plan": lambda _, law: make(law), **BASELINES}
+
+    def treat(train: IntArray, parts: list[IntArray]) -> list[dict[str, Treated]]:
+        law = learn(Records(rows[train]))
+        policies = {name: maker(problem, law) for name, maker in makers.items()}
+        return [{name: _treated(problem, policy, rows[part]) for name, policy in policies.items()} for part in parts]
+
+    return by_folds(complete, treat, folds=folds, rng=rng, progress=progress)
+
+
+def by_folds(
+    scored: NDArray[np.bool_],
+    treat: Treat,
+    *,
+    folds: int,
+    rng: np.random.Generator | None = None,
+    progress: Report | None = None,
+    run: Run = map,
+) -> Validation:
+    """Return what ways to treat subjects bring to those that they have not seen.
+
+    Parameters
+    ----------
+    scored : array of bool, shape (n,)
+        Which subjects can be treated.
+    treat : callable
+        From subjects to learn from and parts of others (indices) to what each way brings to each of these parts:
+        values, costs and numbers of tests. One way is called "plan".
+    folds, rng, progress
+        As for :func:`cross_validate`.
+    run : callable, default map
+        How calls are made, as the `map` of an executor.
+    """
+    rng, began = np.random.default_rng(0) if rng is None else rng, time.perf_counter()
+    fold = rng.permutation(np.arange(len(scored)) % folds)
     left_out = list(itertools.combinations_with_replacement(range(folds), 2))
-    for done, (j, k) in enumerate(left_out, 1):
-        law = learn(Records(rows[(fold != j) & (fold != k)]))
-        for name, maker in makers.items():
-            policy = maker(problem, law)
-            for without, treated in dict.fromkeys([(j, k), (k, j)]):
-                here = np.flatnonzero((fold == treated) & complete)
-                totals[name].add(without, treated, here, _treated(problem, policy, rows[here]))
+    whole = [list(dict.fromkeys([(j, k), (k, j)])) for j, k in left_out]
+    parts = [[np.flatnonzero((fold == treated) & scored) for _, treated in pairs] for pairs in whole]
+    trained = [np.flatnonzero((fold != j) & (fold != k)) for j, k in left_out]
+    totals: dict[str, _Total] = {}
+    for done, (pairs, here, found) in enumerate(zip(whole, parts, run(treat, trained, parts), strict=True), 1):
+        for (without, treated), part, ways in zip(pairs, here, found, strict=True):
+            for name, brought in ways.items():
+                totals.setdefault(name, _Total(len(scored), folds)).add(without, treated, part, brought)
         if progress is not None:
             seconds, total = time.perf_counter() - began, len(left_out)
             progress(Progress(seconds=seconds, value=math.nan, bound=math.nan, what="plans", done=done, total=total))
     plan = totals.pop("plan")
-    others = {name: total.scores(complete, plan) for name, total in totals.items()}
-    return Validation(folds, int(complete.sum()), int((~complete).sum()), plan.scores(complete), others)
+    others = {name: total.scores(scored, plan) for name, total in totals.items()}
+    return Validation(folds, int(scored.sum()), int((~scored).sum()), plan.scores(scored), others)
 
 
 def interval(numbers: FloatArray, *, again: FloatArray | None = None, level: float = LEVEL) -> Interval:
@@ -189,7 +227,9 @@ class _Total:
         self.value, self.cost, self.tests = np.zeros(n), np.zeros(n), np.zeros(n)
         self.sums, self.counts = np.zeros((folds, folds)), np.zeros((folds, folds))
 
-    def add(self, without: int, treated: int, here: IntArray, found: tuple[FloatArray, FloatArray, IntArray]) -> None:
+    def add(self, without: int, treated: int, here: IntArray, found: Treated) -> None:
+        if not len(here):
+            return
         if without == treated:
             self.value[here], self.cost[here], self.tests[here] = found
         else:
@@ -208,12 +248,12 @@ class _Total:
         return Scores(value, cost, tests, interval((plan.value - self.value)[rows], again=plan.again - self.again))
 
 
-def _treated(problem: Problem, policy: Policy, rows: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+def _treated(problem: Problem, policy: Policy, rows: FloatArray) -> Treated:
     """Return what a policy brings to each row, what it pays, and how many tests it runs."""
     if not len(rows):
-        return np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)
+        return np.zeros(0), np.zeros(0), np.zeros(0)
     ended = follow(problem, policy, rows)
-    return problem.realised(rows, ended.actions) - ended.costs, ended.costs, ended.tests
+    return problem.realised(rows, ended.actions) - ended.costs, ended.costs, ended.tests.astype(np.float64)
 
 
 def _check(problem: Problem, folds: int, complete: int) -> None:

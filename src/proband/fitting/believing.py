@@ -1,0 +1,82 @@
+"""One coherent law for a tree: what was believed on the way to each leaf, and what is believed there.
+
+States that have pseudo-subjects of their own have no law in common. A tree visits few of them, and there is a law under
+which each of these is as it was believed: the probability of a leaf is the product of those of its outcomes, that of a
+label within it the believed one, and the rest (what else might be known there) is half subjects, half model. Under it
+the tree's values are those that the plan believed, and whoever knows something else can use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from proband.distributions import Discrete
+from proband.planners.discrete_plan import TreePlan
+from proband.policies import Node
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray
+
+Ask = Callable[[FloatArray], int]
+"""From a state to an action."""
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """Rows (n, d) that may be, their labels (n,), what was counted of them and what a model thinks of them (n,)."""
+
+    rows: FloatArray
+    labels: IntArray
+    counted: FloatArray
+    model: FloatArray
+
+
+class FitPlan(TreePlan):
+    """A plan from past subjects (:mod:`proband.fitting`), a tree with the law that it believes in."""
+
+
+class _Growing:
+    """A tree to be, and the weights of the law."""
+
+    def __init__(self, problem: Problem, believed: Believed, pseudo: float, act: Ask) -> None:
+        self.problem, self.believed, self.pseudo, self.act = problem, believed, pseudo, act
+        self.weights = np.zeros(len(believed.rows))
+        self.base = believed.counted / believed.counted.sum() + believed.model / believed.model.sum()
+
+    def grow(self, state: FloatArray, here: IntArray, mass: float) -> Node:
+        """Return the node of a state, and spread its mass over the rows that agree with it."""
+        action = self.act(state)
+        if action >= self.problem.d:
+            self._settle(here, mass)
+            return Node(action, 0.0, mass)
+        outcomes = self.believed.rows[here, action].astype(np.int64)
+        shares = self._shares(here, outcomes, int(self.problem.k[action]))
+        children = tuple(
+            self.grow(after, here[outcomes == b], mass * share)
+            for b, (after, share) in enumerate(zip(self.problem.after(state, action), shares, strict=True))
+        )
+        return Node(action, 0.0, mass, (), children)
+
+    def _shares(self, here: IntArray, cell: IntArray, n: int) -> FloatArray:
+        counted = np.bincount(cell, weights=self.believed.counted[here], minlength=n)
+        model = np.bincount(cell, weights=self.believed.model[here], minlength=n)
+        told = counted + self.pseudo * model / max(model.sum(), 1e-300)
+        return np.asarray(told / told.sum() if told.sum() > 0 else np.zeros(n))
+
+    def _settle(self, here: IntArray, mass: float) -> None:
+        if not len(here):
+            return
+        labels, cell = np.unique(self.believed.labels[here], return_inverse=True)
+        shares = self._shares(here, cell, len(labels))
+        within = np.bincount(cell, weights=self.base[here], minlength=len(labels))
+        self.weights[here] = mass * (shares / np.maximum(within, 1e-300))[cell] * self.base[here]
+
+
+def plan_of(problem: Problem, believed: Believed, act: Ask, *, pseudo: float, method: str) -> FitPlan:
+    """Return the tree that a way to act makes, as a plan under the law that is believed along it."""
+    growing = _Growing(problem, believed, pseudo, act)
+    root = growing.grow(np.full(problem.d, np.nan), np.arange(len(believed.rows)), 1.0)
+    law = Discrete.from_weights(believed.rows, growing.weights)
+    return FitPlan(problem, law, root, method=method)

@@ -1,0 +1,163 @@
+"""``proband.fit``: the one call from past subjects to a plan and its value."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from proband.errors import PlanError
+from proband.fitting.fitted import Fit
+from proband.fitting.notes import notes_on
+from proband.fitting.recipe import ENGINES, Recipe
+from proband.fitting.smoothed import Limits
+from proband.planners.layout import layout_of
+from proband.planners.progress import Report
+from proband.planners.validation import Treated, Validation, by_folds
+from proband.problem import Problem
+from proband.rewards import Table
+from proband.vocabulary import FloatArray, IntArray, Kind, Records
+
+MOST_STATES = 2**21
+"""States that are all solved, unless a planner is named."""
+
+MOST_LABELS = 64
+"""Outcomes of the targets together."""
+
+MIN_LEAF = 5
+
+
+def fit(
+    problem: Problem,
+    records: Any,
+    *,
+    strength: float | None = None,
+    max_tests: int | None = None,
+    budget: float | None = None,
+    min_leaf: int = MIN_LEAF,
+    time_limit: float | None = None,
+    method: str | None = None,
+    folds: int = 5,
+    validate: bool = True,
+    jobs: int = 1,
+    seed: int = 0,
+    progress: Report | None = None,
+) -> Fit:
+    """Return a plan made from past subjects, with a value that one can believe.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its reward is a table of utilities.
+    records : Records or table
+        Past subjects: what :meth:`Problem.records` gives or takes.
+    strength : float, optional
+        Of the penalty of small leaves; by default chosen by cross-validation from 0 to infinity (no test at all).
+    max_tests, budget : optional
+        Most tests to run on a subject, most to pay for them.
+    min_leaf : int
+        A test is run where each of its outcomes was seen on so many subjects, or on none.
+    time_limit : float, optional
+        Seconds for each plan, where a search makes it.
+    method : {"dense", "rollout"}, optional
+        All states solved, or a tree grown on rows; by default chosen by size.
+    folds : int, default 5
+        Parts of the rows for the validation.
+    validate : bool, default True
+        Whether everything is done again without each fold, and without each two.
+    jobs : int or concurrent.futures.Executor, default 1
+        How many folds are worked on at a time; or who does it.
+    seed : int, default 0
+    progress : callable, optional
+        Called after each plan with a :class:`~proband.planners.progress.Progress`.
+
+    Examples
+    --------
+    >>> from proband.instances import bolts
+    >>> instance = bolts()
+    >>> rows = Records(instance.distribution.sample(np.random.default_rng(0), 300))
+    >>> found = fit(instance.problem, rows, folds=3)
+    >>> found.validation.plan.value.low < found.validation.plan.value.mean < found.in_sample
+    True
+    """
+    _check(problem)
+    given = records if isinstance(records, Records) else problem.records(records)
+    rows = np.repeat(given.outcomes, given.counts, axis=0)
+    recipe = Recipe(problem, _engine(problem, method), strength, Limits(max_tests, budget, min_leaf), seed)
+    made = recipe.made(rows)
+    plan = made.plan()
+    plan.max_tests, plan.budget, plan.explain_choice = max_tests, budget, f"fitted, by {made.engine.method}"
+    seen = _validated(recipe, rows, folds, jobs, progress) if validate else None
+    return Fit(
+        problem=problem,
+        records=given,
+        law=plan.distribution,
+        plan=plan,
+        strength=made.strength,
+        in_sample=float(made.brought(rows)["plan"].value.mean()),
+        validation=seen,
+        notes=tuple(notes_on(problem, made.engine.grid, rows)),
+        made=made,
+        repeat=partial(_again, recipe, given, made.strength.chosen),
+    )
+
+
+def _again(recipe: Recipe, before: Records, strength: float, problem: Problem | None, records: Any) -> Fit:
+    limits = recipe.limits
+    return fit(
+        recipe.problem if problem is None else problem,
+        before if records is None else records,
+        strength=strength, max_tests=limits.max_tests, budget=limits.budget, min_leaf=limits.min_leaf,
+        method=recipe.engine, seed=recipe.seed, validate=False,
+    )  # fmt: skip
+
+
+def _validated(
+    recipe: Recipe, rows: FloatArray, folds: int, jobs: int | Executor, progress: Report | None
+) -> Validation:
+    if folds < 3 or folds > len(rows):
+        raise PlanError(
+            f"folds is {folds}, and there are {len(rows)} rows; there are at least three folds, and no more than rows; "
+            "give another number, or more rows, or leave the validation out"
+        )
+    work = partial(treat, recipe, rows)
+    scored, rng = np.ones(len(rows), dtype=np.bool_), np.random.default_rng(recipe.seed)
+    if isinstance(jobs, Executor):
+        return by_folds(scored, work, folds=folds, rng=rng, progress=progress, run=jobs.map)
+    if jobs == 1:
+        return by_folds(scored, work, folds=folds, rng=rng, progress=progress)
+    with ThreadPoolExecutor(jobs) as threads:
+        return by_folds(scored, work, folds=folds, rng=rng, progress=progress, run=threads.map)
+
+
+def treat(recipe: Recipe, rows: FloatArray, train: IntArray, parts: list[IntArray]) -> list[dict[str, Treated]]:
+    """Make everything from some rows, and treat others."""
+    made = recipe.made(rows[train])
+    return [
+        {name: (each.value, each.cost, each.tests) for name, each in made.brought(rows[part]).items()} for part in parts
+    ]
+
+
+def _engine(problem: Problem, method: str | None) -> str:
+    if method is None:
+        return "dense" if layout_of(problem).n_states <= MOST_STATES else "rollout"
+    if method not in ENGINES:
+        raise PlanError(f"method is {method!r}; fits are made by {', '.join(ENGINES)}; choose one, or leave it out")
+    return method
+
+
+def _check(problem: Problem) -> None:
+    """Raise for rewards that cannot be fitted, with the remedy."""
+    if problem.kind is not Kind.LISTED or not isinstance(problem.reward, Table):
+        raise PlanError(
+            f"the reward is {type(problem.reward).__name__}; a fit needs a table of utilities over a target, or a few; "
+            "write the reward as a table, or plan with proband.plan (proband plan --data)"
+        )
+    labels = int(np.prod([float(problem.k[problem.test_index(name)]) for name in problem.reward.targets]))
+    if labels > MOST_LABELS:
+        raise PlanError(
+            f"the targets have {labels} outcomes together; a fit learns up to {MOST_LABELS}; name fewer targets, or "
+            "plan with proband.plan (proband plan --data)"
+        )

@@ -1,0 +1,98 @@
+"""How strong the penalty is: a default, left only where subjects that were not seen speak for it.
+
+The value of a policy on a few hundred subjects is mostly noise, so candidates are compared on the same subjects, at
+half, single and double prices, and another strength than the default has to be ahead by its standard error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from proband.vocabulary import FloatArray, IntArray
+
+DEFAULT = 0.3
+"""The penalty of a leaf with one subject, in units of what a mistake costs."""
+
+STRENGTHS = (0.0, 0.1, DEFAULT, 1.0, 3.0, math.inf)
+"""Candidates; with the last one no test is ever run."""
+
+SCALES = (0.5, 1.0, 2.0)
+"""What prices are multiplied with."""
+
+MARGIN = 1.0
+"""By how many standard errors another strength than the default has to be ahead."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a strength brought to subjects that were not seen: the mean over prices, and how far it is ahead."""
+
+    strength: float
+    value: float
+    ahead: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Strength:
+    """The strength of the penalty that was used, and what others would have brought; no scores where it was given."""
+
+    chosen: float
+    scores: tuple[Score, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Multipliers of prices and strengths, both (candidates,)."""
+
+    scale: FloatArray
+    strength: FloatArray
+
+    @classmethod
+    def of(cls, *pairs: tuple[float, float]) -> Candidates:
+        """Return candidates from pairs of a multiplier and a strength."""
+        both = np.array(pairs, dtype=np.float64)
+        return cls(both[:, 0], both[:, 1])
+
+
+EVERY = Candidates.of(*((scale, strength) for strength in STRENGTHS for scale in SCALES))
+
+
+def choose(
+    n: int,
+    brought: Callable[[IntArray, IntArray, int], FloatArray],
+    *,
+    folds: int = 4,
+    repeats: int = 1,
+    rng: np.random.Generator,
+) -> Strength:
+    """Choose a strength.
+
+    Parameters
+    ----------
+    n : int
+        Number of subjects.
+    brought : callable
+        From the subjects to learn from, those to be treated (indices), and a seed, to what every one of `EVERY` brings
+        to the latter: shape (treated, candidates), in the prices of each candidate.
+    """
+    if n < 2 * folds:
+        return Strength(DEFAULT)
+    values = np.zeros((n, len(STRENGTHS)))
+    for _ in range(repeats):
+        fold = rng.permutation(np.arange(n) % folds)
+        for k in range(folds):
+            here = np.flatnonzero(fold == k)
+            found = brought(np.flatnonzero(fold != k), here, int(rng.integers(2**31)))
+            values[here] += found.reshape(len(here), len(STRENGTHS), len(SCALES)).mean(axis=2) / repeats
+    ahead = values - values[:, [STRENGTHS.index(DEFAULT)]]
+    errors = ahead.std(axis=0, ddof=1) / math.sqrt(n)
+    means = ahead.mean(axis=0)
+    scores = tuple(map(Score, STRENGTHS, values.mean(axis=0).tolist(), means.tolist(), errors.tolist()))
+    clear = np.where(means > MARGIN * errors, means, -math.inf)
+    best = int(np.argmax(clear))
+    return Strength(STRENGTHS[best] if clear[best] > 0 else DEFAULT, scores)

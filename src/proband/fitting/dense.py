@@ -1,0 +1,110 @@
+"""Fits of problems whose states can be listed: pseudo-subjects in every state, all of them solved."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from proband.fitting.believing import Believed, FitPlan, plan_of
+from proband.fitting.choosing import DEFAULT, Candidates
+from proband.fitting.grid import Grid
+from proband.fitting.learning import Learned, Sample
+from proband.fitting.smoothed import PSEUDO, Brought, Limits, Solved, solve
+from proband.vocabulary import FloatArray, IntArray
+
+MOST_KEPT = 30_000
+"""Rows of the law of a fit, about."""
+
+
+def mistake_cost(grid: Grid, labels: IntArray, weights: FloatArray) -> float:
+    """Return what a wrong decision costs on average, over subjects and wrong decisions."""
+    payoff = grid.label_payoff
+    losses = (payoff.max(axis=1, keepdims=True) - payoff).sum(axis=1) / max(1, payoff.shape[1] - 1)
+    return float(losses[labels] @ weights / weights.sum())
+
+
+class DenseEngine:
+    """Plans for all candidates from some rows (n, d), and what they bring."""
+
+    method = "dense"
+
+    def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator) -> None:
+        self.grid, self.learned = grid, Learned(grid, rows, rng)
+        self.masses = self.learned.masses()
+        sample = self.learned.sample
+        self.mistake = mistake_cost(grid, grid.labels(sample.rows), sample.weights)
+
+    def solve(self, candidates: Candidates, limits: Limits) -> Solved:
+        """Return the plans of candidates."""
+        penalties = np.where(np.isinf(candidates.strength), np.inf, candidates.strength * self.mistake)
+        return solve(self.grid, self.masses, scale=candidates.scale, penalties=penalties, limits=limits)
+
+    def treatments(self, strength: float, limits: Limits, rows: FloatArray) -> dict[str, Brought]:
+        """Return what the plan and its rivals bring to complete rows (n, d)."""
+        solved = self.solve(Candidates.of((1.0, strength), (0.0, DEFAULT)), limits)
+        tests = self.grid.layout.tests
+        return {
+            "plan": solved.treat(0, rows),
+            "everything": solved.treat_with(self._ordered(tests), rows),
+            "now": solved.treat_with(tests[:0], rows),
+            "best fixed set": solved.treat_with(self.best_set(solved, limits), rows),
+            "cost-blind tree": solved.treat(1, rows),
+        }
+
+    def best_set(self, solved: Solved, limits: Limits) -> IntArray:
+        """Return the tests that bring most when always the same ones are run, each cell charged as a leaf."""
+        layout, prices = self.grid.layout, self.grid.problem.prices.only(self.grid.layout.tests)
+        sets = np.arange(len(layout.size))
+        costs = prices.of_all([], list(range(layout.m)))
+        leaves = np.minimum(layout.size / max(1, layout.n_context), self.masses[0].sum()) - 1
+        worth = solved.fixed - costs - DEFAULT * self.mistake * leaves / self.masses[0].sum()
+        allowed = np.ones(len(sets), dtype=np.bool_)
+        if limits.max_tests is not None:
+            allowed &= np.array([int(done).bit_count() <= limits.max_tests for done in sets])
+        if limits.budget is not None:
+            allowed &= costs <= limits.budget + 1e-9
+        best = int(np.argmax(np.where(allowed, worth, -np.inf)))
+        return self._ordered(layout.tests[[i for i in range(layout.m) if best >> i & 1]])
+
+    def _ordered(self, tests: IntArray) -> IntArray:
+        order = self.grid.problem.cheapest_order
+        return order[np.isin(order, tests)]
+
+    def plan(self, strength: float, limits: Limits) -> FitPlan:
+        """Return the plan of one strength, with its law."""
+        solved, layout = self.solve(Candidates.of((1.0, strength)), limits), self.grid.layout
+        problem, actions = self.grid.problem, solved.actions[0]
+
+        def act(state: FloatArray) -> int:
+            unknown = [int(i) for i in problem.context if np.isnan(state[i])]
+            if unknown:
+                return unknown[0]
+            code = int(actions[layout.number(state[None])[0]])
+            return int(layout.tests[code]) if code < layout.m else problem.d + code - layout.m
+
+        return plan_of(problem, self._believed(), act, pseudo=PSEUDO, method="fit")
+
+    def _believed(self) -> Believed:
+        """Return cells with each label that agrees, what was counted and what the model thinks."""
+        grid, learned = self.grid, self.learned
+        sample, cells = learned.sample, grid.cells
+        counted = np.zeros((len(cells), grid.n_labels))
+        np.add.at(counted, (grid.cell_of(sample.rows), grid.labels(sample.rows)), sample.weights)
+        features = cells[:, grid.features].astype(np.int64)
+        model = learned.of_features(cells)[:, None] * learned.chances(features) * grid.agreeing
+        keep = np.asarray(grid.agreeing > 0)
+        if keep.sum() > MOST_KEPT:
+            chance = model / model.sum()
+            keep &= (counted > 0) | (np.random.default_rng(0).random(model.shape) < MOST_KEPT * chance)
+            model = np.where(keep, np.maximum(model, model.sum() / MOST_KEPT), 0.0)
+        cell, label = np.nonzero(keep)
+        rows = cells[cell].copy()
+        rows[:, grid.targets] = grid.label_rows[label]
+        return Believed(filled(rows, sample), label, counted[keep], model[keep])
+
+
+def filled(rows: FloatArray, sample: Sample) -> FloatArray:
+    """Return rows (n, d) whose unknown columns, which nobody needs, hold the most frequent outcome."""
+    for i in np.flatnonzero(np.isnan(rows).any(axis=0)):
+        seen = sample.rows[:, i][~np.isnan(sample.rows[:, i])]
+        rows[np.isnan(rows[:, i]), i] = np.bincount(seen.astype(np.int64)).argmax() if len(seen) else 0.0
+    return rows

@@ -1,0 +1,111 @@
+"""The recipe: all that is chosen by looking at rows, so that it can be chosen again from other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from proband.distributions import totals
+from proband.fitting.believing import FitPlan
+from proband.fitting.choosing import EVERY, Strength, choose
+from proband.fitting.dense import DenseEngine
+from proband.fitting.grid import Grid
+from proband.fitting.learning import Learned, Sample
+from proband.fitting.smoothed import Brought, Limits
+from proband.fitting.wide import WideEngine
+from proband.problem import Problem
+from proband.vocabulary import FloatArray, IntArray
+
+ENGINES: dict[str, Callable[[Grid, FloatArray, np.random.Generator], DenseEngine | WideEngine]] = {
+    "dense": DenseEngine,
+    "rollout": WideEngine,
+}
+"""How plans are made."""
+
+RIVALS = ("everything", "now", "best fixed set", "cost-blind tree")
+"""What stands beside every plan."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a plan is made from rows.
+
+    Attributes
+    ----------
+    problem : Problem
+    engine : str
+        One of `ENGINES`.
+    strength : float, optional
+        Of the penalty; chosen where it is not given.
+    limits : Limits
+    seed : int
+    """
+
+    problem: Problem
+    engine: str
+    strength: float | None
+    limits: Limits
+    seed: int = 0
+
+    def made(self, rows: FloatArray) -> Made:
+        """Make everything from rows (n, d)."""
+        rng = np.random.default_rng([self.seed, len(rows)])
+        strength = self._chosen(rows, rng) if self.strength is None else Strength(self.strength)
+        return Made(self, self._engine(self.problem, rows, rng), strength)
+
+    def _engine(self, problem: Problem, rows: FloatArray, rng: np.random.Generator) -> DenseEngine | WideEngine:
+        return ENGINES[self.engine](Grid(problem), rows, rng)
+
+    def _chosen(self, rows: FloatArray, rng: np.random.Generator) -> Strength:
+        def brought(learn: IntArray, treat: IntArray, seed: int) -> FloatArray:
+            own = np.random.default_rng(seed)
+            engine = self._engine(self.problem, rows[learn], own)
+            sample, solved = engine.learned.completed(rows[treat], own), engine.solve(EVERY, self.limits)
+            return np.column_stack(
+                [
+                    per_subject(sample, _rescaled(solved.treat(c, sample.rows), scale), len(treat))
+                    for c, scale in enumerate(EVERY.scale.tolist())
+                ]
+            )
+
+        return choose(len(rows), brought, rng=rng)
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What a recipe made from rows."""
+
+    recipe: Recipe
+    engine: DenseEngine | WideEngine
+    strength: Strength
+
+    @property
+    def learned(self) -> Learned:
+        """The model."""
+        return self.engine.learned
+
+    def plan(self) -> FitPlan:
+        """Return the plan, with its law."""
+        return self.engine.plan(self.strength.chosen, self.recipe.limits)
+
+    def brought(self, rows: FloatArray) -> dict[str, Brought]:
+        """Return what the plan and its rivals bring to rows (n, d), each a mean over the ways to complete it."""
+        sample = self.learned.completed(rows, np.random.default_rng(self.recipe.seed))
+        found = self.engine.treatments(self.strength.chosen, self.recipe.limits, sample.rows)
+        return {name: _joined(sample, each, len(rows)) for name, each in found.items()}
+
+
+def _rescaled(brought: Brought, scale: float) -> FloatArray:
+    """Return the value with prices multiplied."""
+    return np.asarray(brought.value + (1 - scale) * brought.cost)
+
+
+def _joined(sample: Sample, brought: Brought, n: int) -> Brought:
+    return Brought(*(per_subject(sample, each, n) for each in (brought.value, brought.cost, brought.tests)))
+
+
+def per_subject(sample: Sample, amounts: FloatArray, n: int) -> FloatArray:
+    """Return the mean of each subject's parts, shape (n,)."""
+    return totals(sample.subject, sample.weights * amounts, n)

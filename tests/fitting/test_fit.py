@@ -1,0 +1,101 @@
+"""From rows to a plan and its value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import proband
+from proband import Problem, Records, Test
+from proband.errors import PlanError
+from proband.instances import INSTANCES, bolts, gout
+from proband.rewards import Match, Table
+
+BOLTS = bolts()
+
+
+def some(n: int = 250, seed: int = 1) -> Records:
+    return Records(BOLTS.distribution.sample(np.random.default_rng(seed), n))
+
+
+def test_what_the_plan_believes_is_what_its_law_says() -> None:
+    found = proband.fit(BOLTS.problem, some(), validate=False)
+    assert found.tree.root.value == pytest.approx(found.plan.value)
+    assert proband.evaluate(found.problem, found.law, found.plan).value == pytest.approx(found.plan.value)
+    assert found.tree.root.probability == pytest.approx(1)
+
+
+def test_the_in_sample_value_is_that_of_the_rows() -> None:
+    records = some()
+    found = proband.fit(BOLTS.problem, records, validate=False)
+    ended = found.tree.run(records.outcomes)
+    values = BOLTS.problem.realised(records.outcomes, ended.actions) - ended.costs
+    assert found.in_sample == pytest.approx(values.mean())
+    assert found.validation is None
+
+
+def test_leaves_hold_all_rows_and_all_mass() -> None:
+    found = proband.fit(BOLTS.problem, some(), validate=False)
+    assert sum(leaf.count for leaf in found.leaves) == pytest.approx(250)
+    assert sum(leaf.share for leaf in found.leaves) == pytest.approx(1)
+    for leaf in found.leaves:
+        assert sum(chance.probability for chance in leaf.outcomes.values()) == pytest.approx(1)
+        assert all(chance.low <= chance.probability <= chance.high for chance in leaf.outcomes.values())
+
+
+def test_the_validation_stands_beside_four_rivals() -> None:
+    found = proband.fit(BOLTS.problem, some(), folds=3)
+    assert found.validation is not None
+    assert list(found.validation.others) == ["everything", "now", "best fixed set", "cost-blind tree"]
+    assert found.validation.others["everything"].tests == len(BOLTS.problem.operable)
+    assert found.validation.others["now"].cost == 0
+
+
+def test_limits_are_kept() -> None:
+    rows = some().outcomes
+    few = proband.fit(BOLTS.problem, Records(rows), max_tests=1, strength=0, validate=False)
+    assert few.tree.run(rows).tests.max() == 1
+    cheap = proband.fit(BOLTS.problem, Records(rows), budget=1.0, strength=0, validate=False)
+    assert cheap.tree.run(rows).costs.max() <= 1.0
+    none = proband.fit(BOLTS.problem, Records(rows), strength=np.inf, validate=False)
+    assert none.tree.run(rows).tests.max() == 0
+
+
+@pytest.mark.parametrize("method", ["dense", "rollout"])
+def test_arrival_groups_and_hidden_labels(method: str) -> None:
+    instance = gout()
+    rows = instance.distribution.sample(np.random.default_rng(2), 300)
+    rows[:40, 3] = np.nan
+    found = proband.fit(instance.problem, Records(rows), method=method, validate=False)
+    assert found.plan.act(found.problem.state())[0] < found.problem.d or not len(found.problem.context)
+    assert any("40 of 300 rows lack an entry" in note for note in found.notes)
+    assert found.tree.root.value == pytest.approx(found.plan.value)
+
+
+def test_again_takes_other_prices_and_other_rows() -> None:
+    found = proband.fit(BOLTS.problem, some(), validate=False)
+    dear = Problem(
+        [proband.Test(t.name, 100.0, outcomes=t.names) for t in BOLTS.problem.tests],
+        BOLTS.problem.decisions,
+        BOLTS.problem.reward,
+    )
+    assert found.again(dear).tree.run(some().outcomes).tests.max() == 0
+    assert found.again(records=some(50)).records.n == 50
+
+
+@pytest.mark.parametrize("name", ["paper-entropy", "bolts-measured"])
+def test_what_cannot_be_fitted_is_refused_with_the_remedy(name: str) -> None:
+    with pytest.raises(PlanError, match="a fit needs a table of utilities"):
+        proband.fit(INSTANCES[name]().problem, Records(np.zeros((3, 3))))
+
+
+def test_a_match_is_refused() -> None:
+    with pytest.raises(PlanError, match="the reward is Match; a fit needs a table"):
+        proband.fit(Problem([Test("a", 1.0)], reward=Match()), Records([[0.0]]))
+
+
+def test_too_many_labels_are_refused() -> None:
+    label = Test("label", outcomes=[str(n) for n in range(65)], available=False)
+    problem = Problem([Test("a", 1.0), label], ["yes", "no"], Table(["label"], np.zeros((65, 2))))
+    with pytest.raises(PlanError, match="the targets have 65 outcomes together"):
+        proband.fit(problem, Records([[0.0, 0.0]]))
