@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test coverage test-slow test-crash test-fuzz check format experiments bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset pins clean
+.PHONY: help demo test test-browser coverage test-slow test-crash test-fuzz check format experiments bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -33,6 +33,13 @@ demo: .venv/.stamp ## Run the demonstration
 # Each process keeps to its part of the suite, so that what is compiled there is compiled once.
 test: .venv/.stamp ## Run the tests and the documented examples
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+# Chromium is Debian's package; elsewhere any chromium on the PATH will do.
+test-browser: .venv/.stamp ## Use the page in a real Chromium, which is installed if it is missing (about three minutes)
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
+	    && apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends chromium fonts-dejavu-core; } \
+	    || { echo "make test-browser needs chromium, and cannot install it here: install it (as root, apt-get install chromium)"; exit 1; }
+	$(BIN)/python -m pytest -m browser --numprocesses 2 --dist loadfile tests/service/page
 
 coverage: .venv/.stamp ## Run them again and say which lines they leave out (half as long again)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --cov-report=term-missing:skip-covered

@@ -34,6 +34,7 @@ TABLE: dict[tuple[str, str], tuple[str, str, Any]] = {
     ("GET", "/api/studies/{study}"): ("viewer", BOLTS, None),
     ("GET", "/api/studies/{study}/summary"): ("viewer", f"{BOLTS}/summary?drift=false", None),
     ("GET", "/api/studies/{study}/subjects"): ("viewer", f"{BOLTS}/subjects", None),
+    ("GET", "/api/studies/{study}/find"): ("viewer", f"{BOLTS}/find?status=open", None),
     ("GET", "/api/studies/{study}/subjects/{subject}"): ("viewer", BOLT, None),
     ("GET", "/api/studies/{study}/subjects/{subject}/ask"): ("viewer", f"{BOLT}/ask", None),
     ("GET", "/api/studies/{study}/tree"): ("viewer", f"{BOLTS}/tree", None),

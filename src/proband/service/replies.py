@@ -61,6 +61,13 @@ class SubjectOut(Reply):
     finished: str | None
 
 
+class FoundOut(Reply):
+    """Subjects that were found: how many in all, and some of them."""
+
+    total: int
+    items: list[SubjectOut]
+
+
 class AlternativeOut(Reply):
     """A possible action: what it is worth, and by how much it loses to the best."""
 
@@ -92,15 +99,34 @@ class DecisionOut(Reply):
     subject: SubjectOut
 
 
+class LastOut(Reply):
+    """What happened last in a study."""
+
+    kind: str
+    subject: str | None
+    time: str
+    actor: str
+    station: str
+
+
 class StudyOut(Reply):
-    """A study in the list: its name, and the length of its log."""
+    """A study in the list: its name, the length of its log, how it began and what happened last.
+
+    What cannot be read is null; the study itself says why.
+    """
 
     study: str
     events: int
+    agent: str | None
+    created: str | None
+    last: LastOut | None
 
 
 class StudyDetail(Reply):
-    """What a study is about: its problem as in a problem file, its agent, and where its log stands."""
+    """What a study is about: its problem as in a problem file, its agent, and where its log stands.
+
+    `outcomes` are the names of each test's outcomes, null where it is measured.
+    """
 
     study: str
     agent: str
@@ -108,6 +134,7 @@ class StudyDetail(Reply):
     events: int
     hash: str
     problem: dict[str, Any]
+    outcomes: dict[str, list[str] | None]
 
 
 class StretchOut(Reply):

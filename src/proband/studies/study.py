@@ -17,7 +17,7 @@ from typing import Self
 import proband
 from proband.errors import StudyError
 from proband.problem import Problem
-from proband.studies import amendments, operations, queries
+from proband.studies import amendments, operations, queries, searching
 from proband.studies.events import checks, created
 from proband.studies.learning.replanning import Replanner, mode_of
 from proband.studies.ledger.chain import Event, as_time, moment, seal
@@ -86,6 +86,7 @@ class Study(Station):
     what_if = queries.what_if
     subject = queries.subject
     subjects = queries.subjects
+    find = searching.find
     summary = queries.summary
     drift = queries.look_for_drift
     records = queries.records

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import Query
 
-from proband.errors import AgentError, StudyExistsError
+from proband.errors import AgentError, StudyExistsError, TamperedError
 from proband.problem import Problem
 from proband.service import replies, requests
 from proband.service.access.tokens import Caller, Role
 from proband.service.problems import Answer
 from proband.service.routes.common import Engineer, Key, Limit, Service, StudyName, Viewer, lent, page, router
-from proband.studies import Study
+from proband.studies import Event, Study
 from proband.studies.events.imported import past_records
+from proband.studies.ledger.chain import unseal
 from proband.studies.stores.contract import Store
 from proband.studies.stores.entries import names_of_studies
 
@@ -27,12 +29,14 @@ async def list_studies(
     caller: Viewer,
     after: Annotated[str, Query(max_length=500, description="Only studies whose name comes later.")] = "",
     limit: Limit = 100,
+    search: Annotated[str, Query(max_length=500, description="Part of the name, in any case.")] = "",
 ) -> Answer:
     """List the studies that the caller may see, sorted by name."""
 
     def look() -> list[dict[str, Any]]:
-        names = [name for name in names_of_studies(service.desk.store) if caller.sees(name) and name > after]
-        return [{"study": name, "events": service.desk.store.length(name)} for name in names[: limit + 1]]
+        wanted, store = search.casefold(), service.desk.store
+        seen = (name for name in names_of_studies(store) if name > after and wanted in name.casefold())
+        return [glance(store, name) for name in islice(filter(caller.sees, seen), limit + 1)]
 
     return Answer(page(await service.desk.run(look), limit, lambda item: item["study"]))
 
@@ -93,11 +97,30 @@ async def restart(
     return Answer({"done": True})
 
 
+def glance(store: Store, name: str) -> dict[str, Any]:
+    """Return how a study began and what happened last in it, from its log, without opening it."""
+    length = store.length(name)
+    first, last = (_event(store, name, number) for number in (1, length))
+    begun = {} if first is None else first.data
+    return {
+        "study": name, "events": length, "agent": begun.get("agent"), "created": begun.get("created"),
+        "last": None if last is None else {field: getattr(last, field) for field in replies.LastOut.model_fields},
+    }  # fmt: skip
+
+
+def _event(store: Store, name: str, number: int) -> Event | None:
+    try:
+        return next((unseal(entry) for entry in store.read(name, number - 1, 1)), None)
+    except TamperedError:  # whoever opens the study is told
+        return None
+
+
 def describe(study: Study) -> dict[str, Any]:
     """Return what a study is about."""
     summary = study.summary(exploration=False, drift=False)
     about = {name: getattr(summary, name) for name in ("study", "agent", "created", "events", "hash")}
-    return {**about, "problem": study.problem.to_dict()}
+    outcomes = {test.name: None if test.measured else list(test.names) for test in study.problem.tests}
+    return {**about, "problem": study.problem.to_dict(), "outcomes": outcomes}
 
 
 def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated: bool) -> str:

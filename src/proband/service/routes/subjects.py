@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import Query
+from fastapi import Depends, Query
 
+from proband.errors import RequestError
 from proband.service import replies
 from proband.service.access.tokens import Caller
 from proband.service.problems import Answer
@@ -26,9 +27,37 @@ from proband.service.routes.common import (
 )
 from proband.service.state import State
 from proband.studies import Study, Subject
+from proband.studies.events.checks import LONGEST
 
 routes = router("subjects")
 SUBJECT = "/studies/{study}/subjects/{subject}"
+Search = dict[str, Any]
+Text = Annotated[str | None, Query(max_length=LONGEST)]
+
+
+async def searched(
+    name: Annotated[str, Query(max_length=LONGEST, description="Part of their names.")] = "",
+    status: Text = None,
+    decision: Text = None,
+    station: Text = None,
+    test: Annotated[list[str] | None, Query(max_length=20, description="Tests ...")] = None,
+    outcome: Annotated[
+        list[str] | None, Query(max_length=20, description="... and what they showed, one each; empty: not run.")
+    ] = None,
+    sort: Annotated[str, Query(max_length=LONGEST, description="A column, or the name of a test.")] = "number",
+    descending: bool = False,
+    skip: Annotated[int, Query(ge=0, lt=2**53)] = 0,
+    limit: Limit = 100,
+) -> Search:
+    """Return what subjects are looked for."""
+    tests, outcomes = test or [], outcome or []
+    if len(tests) != len(outcomes):
+        raise RequestError(f"{len(tests)} tests and {len(outcomes)} outcomes are given; give one outcome for each test")
+    shown = {each: what or None for each, what in zip(tests, outcomes, strict=True)}
+    return {
+        "name": name, "status": status, "decision": decision, "station": station, "outcomes": shown, "sort": sort,
+        "descending": descending, "skip": skip, "limit": limit,
+    }  # fmt: skip
 
 
 @routes.get("/studies/{study}/subjects", response_model=replies.Page[replies.SubjectOut])
@@ -47,6 +76,15 @@ async def list_subjects(
         return page([subject.to_dict() for subject in found], limit, lambda item: item["number"])
 
     return Answer(await service.desk.ask(study, look))
+
+
+@routes.get("/studies/{study}/find", response_model=replies.FoundOut)
+async def find_subjects(
+    service: Service, caller: Viewer, study: StudyName, search: Annotated[Search, Depends(searched)]
+) -> Answer:
+    """Find subjects by name, status, decision, station and what tests showed, in any order."""
+    found = await service.desk.call(study, partial(Study.find, **search))
+    return Answer({"total": found.total, "items": [subject.to_dict() for subject in found.subjects]})
 
 
 @routes.post("/studies/{study}/arrive", status_code=201, response_model=replies.SubjectOut)

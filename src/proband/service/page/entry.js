@@ -1,0 +1,67 @@
+// The field of the operator's page: scanners and keyboards enter here. What is entered is a subject, or the key or the
+// name of a button on the active card; # before it says that it is a subject.
+
+import { ask, h } from "./dom.js";
+
+/** Return the field. `hands` says what can be done, and waits until the active card is ready. */
+export function entryField(hands) {
+  const input = h("input", {
+    id: "entry", name: "entry", class: "entry", type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false", enterkeyhint: "go",
+    "aria-describedby": "entry-hint",
+  });
+  const form = h("form", { class: "entry-form", onsubmit: (event) => { event.preventDefault(); enter(input.value); } },
+    h("label", { for: "entry" }, "Scan or type a subject"),
+    h("div", { class: "row" }, input, h("button", { type: "submit", class: "main" }, "Enter")),
+    h("p", { class: "hint", id: "entry-hint" }, "A new name lets a subject arrive. A key on a button, or what it says, presses it on the active subject; # before a name says that it is one."));
+
+  const queue = [];
+  let working = false;
+
+  async function enter(text) {
+    input.value = "";
+    queue.push(text.trim());
+    if (working) return;
+    working = true;
+    while (queue.length) {
+      await hands.ready();
+      await understood(queue.shift(), hands);
+    }
+    working = false;
+    refocus();
+  }
+
+  /** Go back to the field, where there is a keyboard or a scanner; a phone would cover half of itself. */
+  function refocus() {
+    if (matchMedia("(pointer: fine)").matches && !document.querySelector("dialog[open]")) input.focus({ preventScroll: true });
+  }
+
+  /** Take what was typed elsewhere. */
+  function take(text, { complete = true } = {}) {
+    if (complete) { enter(text); return; }
+    input.value += text;
+    input.focus();
+  }
+
+  return { form, input, take, refocus };
+}
+
+async function understood(text, hands) {
+  if (!text) return;
+  if (text.startsWith("#") && text.length > 1) { await hands.subject(text.slice(1).trim()); return; }
+  const active = hands.active();
+  if (hands.isOpen(text)) {
+    if (active && active.name !== text && active.buttons.has(text.toLowerCase())) {
+      const yes = await ask(`Is ${text} a subject?`, `“${text}” is an open subject, and a key of “${active.name}”.`, "The subject");
+      if (!yes) { active.press(text); return; }
+    }
+    await hands.subject(text);
+    return;
+  }
+  if (active && (active.press(text) || active.say(text))) return;
+  if (active && hands.wantsNumber(active) && Number.isFinite(Number(text.replace(",", ".")))) {
+    const yes = await ask(`What is ${text}?`, `“${active.name}” waits for a number.`, `What was measured on ${active.name}`);
+    if (yes) { hands.measured(active, Number(text.replace(",", "."))); return; }
+    if (!(await ask(`Shall ${text} arrive?`, `“${text}” is no open subject.`, "It arrives"))) return;
+  }
+  await hands.subject(text);
+}
