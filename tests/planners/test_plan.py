@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from proband import Discrete, Plan, Problem, evaluate, plan
+from proband import Discrete, Plan, Problem, Test, evaluate, plan
 from proband.errors import StateError
 from proband.policies import Decider, follow
+from proband.rewards import Table
 from proband.testing import BruteForce, exhaustive_value, random_distribution, random_problem, random_states
 from proband.vocabulary import IntArray
 
@@ -145,3 +146,24 @@ def test_a_decision_for_known_rows_is_the_decision(seed: int) -> None:
     state = problem.states(np.zeros(problem.d))[0]
     actions, values = decider.decide(state)
     assert decider.decide_at(state, np.flatnonzero(law.agrees(state))) == (int(actions[0]), float(values[0]))
+
+
+@pytest.mark.parametrize("method", ["sparse", "rollout", "gain"])
+def test_a_tree_is_made_in_one_walk(method: str, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Support rows are handed down: to look for them anew at every node takes minutes where trees are large."""
+    rows = np.unique((rng.random((200, 10)) < 0.5).astype(float), axis=0)
+    rows[:, -1] = rows[:, :3].sum(axis=1) > 1
+    tests = [Test(f"t{i}", 5.0 if i == 9 else 0.01) for i in range(10)]
+    problem = Problem(tests, ["no", "yes"], Table(["t9"], [[1, 0], [0, 1]]))
+    best = plan(problem, Discrete.from_weights(rows, np.ones(len(rows))), method=method)
+    whole = best.tree()
+    assert sum(1 for _ in whole.nodes()) > 5
+    for row in rows[:20]:
+        state = np.where(rng.random(10) < 0.5, row, np.nan)
+        node = whole.node(state)
+        assert node.action == best.act(state)[0]
+    why = best.explain(problem.state())
+    assert whole.root.alternatives == why.alternatives
+    for name in ("agrees", "cells"):
+        monkeypatch.setattr(Discrete, name, lambda *_: pytest.fail("somebody looked for rows"))
+    assert best.tree() == whole

@@ -120,16 +120,13 @@ def _answer_listed(
     if plot is not None:
         raise PlanError("--plot draws plans of measured tests; these list outcomes; use --tree plan.svg")
     asked = tree is not None or out is not None or depth is not None
-    compiled = best.tree(depth=depth) if asked else small_tree(best, SHOWN_NODES)
-    answer = Answer(
-        plan=best,
-        law=law,
-        seen=seen,
-        tree=compiled,
-        cut=None if depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled),
-        rendered=FORMATS[tree](compiled) if compiled is not None and tree in FORMATS else None,
-        written=_write(compiled, tree, out),
-    )
+    with printing.waiting("making the tree"):
+        compiled = best.tree(depth=depth) if asked else small_tree(best, SHOWN_NODES)
+        cut = None if depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled)
+    with printing.waiting("writing the tree"):
+        rendered = FORMATS[tree](compiled) if compiled is not None and tree in FORMATS else None
+        written = _write(compiled, tree, out)
+    answer = Answer(plan=best, law=law, seen=seen, tree=compiled, cut=cut, rendered=rendered, written=written)
     if as_json:
         printing.print_json(_content(answer))
     elif answer.rendered is not None and tree != "text":

@@ -15,8 +15,8 @@ import math
 import numpy as np
 
 from proband.distributions import Discrete, totals
-from proband.planners.discrete_plan import Place, TreePlan, grow
 from proband.planners.options import Options, serves
+from proband.planners.tree_plan import Place, TreePlan, grow
 from proband.policies import Decider, Node
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling

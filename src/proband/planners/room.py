@@ -39,6 +39,8 @@ def room_after(
     >>> room_after(problem, [0], max_tests=2, budget=4.0), room_after(problem, [0, 1], budget=4.0)
     (Room(tests=1, money=2.0), Room(tests=inf, money=0.0))
     """
+    if max_tests is None and budget is None:
+        return Room()
     run = np.array([i for i in done if problem.tests[i].operable], dtype=np.int64)
     spent = float(problem.prices.adding(np.zeros((1, problem.d), dtype=np.bool_), run)[0])
     tests = math.inf if max_tests is None else max(0, max_tests - len(run))

@@ -16,6 +16,7 @@ reward leaves nothing to decide.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,15 +105,33 @@ class Decider:
         For match there is one column: the probability of the likeliest outcome vector.
         """
         row = self.problem.states(state)[0]
-        agrees = self.agreeing(row)
-        pooled = self.stakes[agrees].sum(axis=0) if self._sums else self.stakes[agrees].max(axis=0)
-        return np.asarray(pooled / self.distribution.probabilities[agrees].sum())
+        return self.values_at(self.agreeing(row))
+
+    def values_at(self, rows: IntArray) -> FloatArray:
+        """Return the expected reward of every column of the payoff over some support rows."""
+        pooled = self.stakes[rows].sum(axis=0) if self._sums else self.stakes[rows].max(axis=0)
+        return np.asarray(pooled / self.distribution.probabilities[rows].sum())
+
+    def total(self, rows: IntArray, cells: IntArray, n_cells: int) -> float:
+        """Return the unnormalised value of deciding in each of the cells that some support rows fall into, in all."""
+        stakes = self.stakes[rows]
+        if self._sums:
+            return float(np.max([totals(cells, column, n_cells) for column in stakes.T], axis=0).sum())
+        likeliest = np.zeros(n_cells)
+        np.maximum.at(likeliest, cells, stakes[:, 0])
+        return float(likeliest.sum())
 
     def agreeing(self, row: FloatArray) -> IntArray:
         """Return the support rows that agree with a state; if none does, those that agree best."""
-        known = ~np.isnan(row)
-        agreement = (self.distribution.support[:, known] == row[known]).sum(axis=1)
+        agreement = np.zeros(len(self.distribution), dtype=np.int32)
+        for i in np.flatnonzero(~np.isnan(row)):
+            agreement += self._columns[i] == row[i]
         return np.flatnonzero(agreement == agreement.max())
+
+    @cached_property
+    def _columns(self) -> FloatArray:
+        """The support, each test's outcomes side by side: states know few of many tests."""
+        return np.ascontiguousarray(self.distribution.support.T)
 
     @property
     def _sums(self) -> bool:
@@ -135,7 +154,7 @@ class Decider:
     def _nearest(self, row: FloatArray) -> tuple[int, float]:
         """Decide in a state of probability zero, as for the most similar rows."""
         near = self.agreeing(row)
-        value = float(self.values_of(row).max())
+        value = float(self.values_at(near).max())
         if self._sums:
             return self.problem.d + int(self.stakes[near].sum(axis=0).argmax()), value
         guess = self.distribution.support[near[self.stakes[near, 0].argmax()]].copy()

@@ -16,10 +16,16 @@ from proband.files import read_json
 Built = TypeVar("Built")
 
 
+MOST_INDENTED = 2**20
+"""Longer policy files are not indented: nobody reads them, and it takes ten times as long."""
+
+
 def write_policy(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
     """Write the structure of a policy file."""
     try:
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+        if len(text) <= MOST_INDENTED:
+            text = json.dumps(content, indent=1, ensure_ascii=False).encode()
     except ValueError as error:
         raise PolicyError(
             f"a number of the policy is not finite ({error}), and JSON has finite ones alone; give rewards and costs "

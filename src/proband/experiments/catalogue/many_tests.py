@@ -37,7 +37,7 @@ from proband.experiments.experiment import HORIZON, Entrant, Experiment, Paramet
 from proband.instances import MANY_TESTS, Instance, labelled_instance, many_tests
 from proband.instances.labelled import ROWS
 from proband.planners import Plan, plan
-from proband.planners.discrete_plan import TreePlan
+from proband.planners.tree_plan import TreePlan
 from proband.policies import DecideNow, test_everything
 from proband.problem import Problem
 from proband.simulation import FullInformation

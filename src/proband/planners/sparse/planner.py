@@ -9,13 +9,13 @@ import numpy as np
 
 from proband.distributions import Discrete
 from proband.errors import PlanError
-from proband.planners.discrete_plan import Place, TreePlan, grow
 from proband.planners.memory import available_memory
 from proband.planners.options import Options, serves
 from proband.planners.sparse.instance import distinct_rows
 from proband.planners.sparse.limits import Limits
 from proband.planners.sparse.solve import SupportPlan, compile_kernels, solve_support
 from proband.planners.sparse.trees import Trees
+from proband.planners.tree_plan import Place, TreePlan, grow
 from proband.policies import Decider, Node
 from proband.problem import Problem
 from proband.vocabulary import IntArray, Kind, Pooling
