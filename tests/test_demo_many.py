@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-import numpy as np
 import pytest
 from rich.console import Console
 
@@ -33,12 +32,6 @@ def test_the_default_agent_learns_a_line_with_thirty_tests(found: ManyDemonstrat
     assert found.run.tests[0] > found.run.tests[-1] - found.run.tests[-2]
 
 
-def test_it_is_reproducible(found: ManyDemonstration) -> None:
-    again = learn_many(seed=1, subjects=SUBJECTS)
-    np.testing.assert_array_equal(again.run.pseudo_regret, found.run.pseudo_regret)
-    assert again.figures == found.figures
-
-
 def test_it_is_told_how_far_it_is_and_any_agent_will_do() -> None:
     told: list[int] = []
     found = learn_many(
@@ -65,11 +58,13 @@ def test_the_report_says_what_is_tested_and_what_that_brings(found: ManyDemonstr
         assert "90 %" in honesty(found)
 
 
-def test_it_is_told_on_the_screen_and_written(tmp_path: Path) -> None:
+def test_it_is_told_on_the_screen_and_written_and_the_same_seed_gives_the_same(
+    found: ManyDemonstration, tmp_path: Path
+) -> None:
     screen = io.StringIO()
-    show_many(tmp_path / "new", seed=1, subjects=200, console=Console(file=screen, width=120))
+    show_many(tmp_path / "new", seed=1, subjects=SUBJECTS, console=Console(file=screen, width=120))
     text = screen.getvalue()
     assert DEFAULT_AGENT in text
-    assert "200/200" in text
+    assert f"{SUBJECTS}/{SUBJECTS}" in text
     assert "decide at once" in text
-    assert (tmp_path / "new" / "many.md").read_text(encoding="utf-8").startswith("# Circuit boards")
+    assert (tmp_path / "new" / "many.md").read_text(encoding="utf-8").strip() == report_many(found).strip()

@@ -40,7 +40,7 @@ TELL = "study tell s a OUTCOME --json"
 """Follows the advice until it is to decide."""
 
 FOLDS = "plan {example}.toml --data {example}-records.csv --folds 3 --json"
-"""What the entropy of a set has not."""
+"""What the entropy of a set has not; two scores take a dozen times as long as one, and no other way."""
 
 COMMANDS = (
     "init {example}-records.csv --label '{label}' --out drafted.toml --json",
@@ -152,7 +152,7 @@ def test_every_example_through_every_verb(run, example: str, monkeypatch: pytest
     assert example in FILES or run("example", example, "--records", "200").status == 0
     trip = Trip(run, example)
     for command in COMMANDS:
-        if command != FOLDS or trip.problem.kind is not Kind.SETS:
+        if command != FOLDS or (trip.problem.kind is not Kind.SETS and example != "shafts"):
             trip.go(command)
     assert (trip.answers[-1]["advice"]["alternatives"] != []) == (example != "network")
     for line in Path("log.jsonl").read_text(encoding="utf-8").splitlines():

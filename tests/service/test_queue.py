@@ -121,6 +121,7 @@ for n in range(int(first), int(first) + 100000):
 """
 
 
+@pytest.mark.slow
 def test_a_station_that_is_killed_again_and_again_delivers_everything_once_in_order(
     tmp_path: Path, store: str, tokens: dict[str, str], problem: Problem
 ) -> None:
