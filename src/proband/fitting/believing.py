@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from proband.distributions import Discrete
-from proband.planners.discrete_plan import TreePlan
+from proband.planners.tree_plan import TreePlan
 from proband.policies import Node
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
