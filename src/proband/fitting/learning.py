@@ -13,7 +13,8 @@ import numpy as np
 
 from proband.estimators.listed.latent import LatentClasses, Levels, fit_classes
 from proband.fitting.grid import Grid
-from proband.fitting.models import Chances, Taught, average
+from proband.fitting.mixing import mixture
+from proband.fitting.models import Chances, Taught
 from proband.vocabulary import FloatArray, IntArray
 
 DRAWS = 8
@@ -87,8 +88,8 @@ class Learned:
         grid, sample = self.grid, self.sample
         features = sample.rows[:, grid.features].astype(np.int64)
         k = grid.problem.k[grid.features]
-        taught = Taught(features, grid.labels(sample.rows), sample.weights, k, grid.n_labels)
-        return average(taught, floor=FLOOR)
+        taught = Taught(features, grid.labels(sample.rows), sample.weights, k, grid.n_labels, sample.subject)
+        return mixture(taught, floor=FLOOR)
 
     def masses(self) -> FloatArray:
         """Return subjects, model, and what decisions bring to both, in each cell: shape (2 + 2 decisions, cells)."""

@@ -1,9 +1,11 @@
-"""What labels are, given the other tests: an average of models, each too simple to be true, none best everywhere.
+"""What labels are, given the other tests: models, each too simple or too free to be true, none best everywhere.
 
 * naive Bayes: tests are independent given the label;
 * a tree-augmented one: each test may depend on the label and on one other test, where BIC says that this pays;
-* ridge multinomial logistic regression.
+* ridge multinomial logistic regression;
+* boosted trees (:mod:`proband.estimators.listed.boosting`), of one question each and of several.
 
+How much each counts is settled in :mod:`proband.fitting.mixing`.
 Rows are complete and weighted. The law of the tests themselves is half that of the rows, half latent classes
 (:mod:`proband.estimators.listed.latent`).
 """
@@ -11,11 +13,13 @@ Rows are complete and weighted. The law of the tests themselves is half that of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from proband.distributions import totals
+from proband.estimators.listed.boosting import Boosting, boost
 from proband.estimators.listed.labels import design, fit_labels, label_chances
 from proband.estimators.listed.latent import Levels
 from proband.vocabulary import FloatArray, IntArray
@@ -26,19 +30,31 @@ Chances = Callable[[IntArray], FloatArray]
 
 @dataclass(frozen=True)
 class Taught:
-    """Complete rows of features (n, features), their labels (n,) and weights (n,), and how many outcomes there are."""
+    """Complete rows of features (n, features), their labels and weights (n,), and how many outcomes there are.
+
+    `subject` (n,) numbers the subjects of whom rows are a part.
+    """
 
     features: IntArray
     labels: IntArray
     weights: FloatArray
     k: IntArray
     n_labels: int
+    subject: IntArray
+
+    def only(self, rows: IntArray) -> Taught:
+        """Return some of the rows."""
+        own = (self.features[rows], self.labels[rows], self.weights[rows])
+        return Taught(*own, self.k, self.n_labels, self.subject[rows])
 
     def counts(self, *columns: int) -> FloatArray:
         """Return the weight of each label with each outcome of some features, shape (labels, k, ...)."""
         shape = (self.n_labels, *(int(self.k[i]) for i in columns))
         code = np.ravel_multi_index((self.labels, *(self.features[:, i] for i in columns)), shape)
         return totals(code, self.weights, int(np.prod(shape))).reshape(shape)
+
+
+Model = Callable[[Taught], Chances]
 
 
 def naive(taught: Taught) -> Chances:
@@ -83,22 +99,40 @@ def logistic(taught: Taught) -> Chances:
     return lambda rows: label_chances(features(rows), found)
 
 
-MODELS: Sequence[Callable[[Taught], Chances]] = (naive, augmented, logistic)
-"""The models that are averaged."""
+def stumps(taught: Taught) -> Chances:
+    """Return boosted trees with one question each: tests act one by one, in any way."""
+    return _boosted(taught, STUMPS)
 
 
-def average(taught: Taught, *, floor: float) -> Chances:
-    """Return the plain average of the models, mixed with the shares of the labels by `floor`."""
-    if not len(taught.k) or taught.n_labels == 1:
-        shares = np.exp(_prior(taught))
-        return lambda rows: np.tile(shares, (len(rows), 1))
-    models, shares = [model(taught) for model in MODELS], np.exp(_prior(taught))
+def trees(taught: Taught) -> Chances:
+    """Return boosted trees with up to five questions: tests act together."""
+    return _boosted(taught, TREES)
 
-    def chances(rows: IntArray) -> FloatArray:
-        mean = np.mean([model(rows) for model in models], axis=0)
-        return np.asarray((1 - floor) * mean + floor * shares)
 
-    return chances
+def _boosted(taught: Taught, settings: Boosting) -> Chances:
+    return boost(
+        taught.features, taught.labels, taught.k, taught.n_labels, weights=taught.weights, settings=settings
+    ).chances
+
+
+STUMPS, TREES = (Boosting(leaves=leaves, rate=0.3, patience=8) for leaves in (2, 6))
+
+MODELS: Sequence[Model] = (naive, augmented, logistic, stumps, trees)
+"""The models that are mixed."""
+
+BELIEFS: Sequence[Model] = (
+    naive,
+    augmented,
+    logistic,
+    partial(_boosted, settings=replace(STUMPS, models=1)),
+    partial(_boosted, settings=replace(TREES, models=1)),
+)
+"""What stands for each where it is only to be weighed."""
+
+
+def shares_of(taught: Taught) -> FloatArray:
+    """Return the shares of the labels, shape (labels,)."""
+    return np.asarray(np.exp(_prior(taught)))
 
 
 def tree_of(taught: Taught) -> list[int]:

@@ -1,7 +1,7 @@
 """Fits of problems with too many states to be listed: trees grown on rows, and on rows that a model draws.
 
 The law is half that of the rows and half the model's: rows as they were seen and rows drawn from latent classes, each
-with every label, weighted by what the average of models believes. Trees are grown by rollouts, each test charged for
+with every label, weighted by what the mixture of models believes. Trees are grown by rollouts, each test charged for
 its leaves (:mod:`proband.planners.rollout`).
 """
 

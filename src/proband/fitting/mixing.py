@@ -1,0 +1,72 @@
+"""How much each model of the labels counts: as much as subjects that it has not seen speak for it.
+
+Each model is fitted without each of a few parts of the subjects, and says how probable their labels are. The weights
+are those of a mixture of the models under which these labels are likeliest, by EM, with some pseudo-subjects for each
+model: on few subjects the weights stay about equal, on many a poor model counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from proband.fitting.models import BELIEFS, MODELS, Chances, Model, Taught, shares_of
+from proband.vocabulary import FloatArray, IntArray
+
+PARTS = 4
+PSEUDO = 2.0
+"""Pseudo-subjects for each model."""
+
+EM_STEPS = 200
+LEAST_CHANCE = 1e-6
+FEW = 40
+"""With fewer subjects all models count the same."""
+
+
+def mixture(taught: Taught, *, floor: float) -> Chances:
+    """Return the mixture of the models, mixed in turn with the shares of the labels by `floor`."""
+    shares = shares_of(taught)
+    if not len(taught.k) or taught.n_labels == 1:
+        return lambda rows: np.tile(shares, (len(rows), 1))
+    weights, models = weights_of(taught), [model(taught) for model in MODELS]
+
+    def chances(rows: IntArray) -> FloatArray:
+        mean = sum(weight * model(rows) for weight, model in zip(weights, models, strict=True))
+        return np.asarray((1 - floor) * mean + floor * shares)
+
+    return chances
+
+
+def weights_of(taught: Taught, models: Sequence[Model] = BELIEFS) -> FloatArray:
+    """Return the weight of each model, shape (models,).
+
+    The parts of a subject whose gaps were filled in several ways stay together.
+    """
+    n = int(taught.subject.max(initial=-1)) + 1
+    if n < FEW:
+        return np.full(len(models), 1 / len(models))
+    part = np.random.default_rng(n).permutation(np.arange(n) % PARTS)[taught.subject]
+    told = np.empty((len(models), len(part)))
+    for p in range(PARTS):
+        here, others = np.flatnonzero(part == p), taught.only(np.flatnonzero(part != p))
+        for number, model in enumerate(models):
+            told[number, here] = model(others)(taught.features[here])[np.arange(len(here)), taught.labels[here]]
+    return likeliest(np.maximum(told, LEAST_CHANCE), taught.weights)
+
+
+def likeliest(told: FloatArray, counts: FloatArray) -> FloatArray:
+    """Return the weights (models,) of a mixture under which what was seen is likeliest.
+
+    Examples
+    --------
+    >>> likeliest(np.array([[0.9, 0.9, 0.1], [0.5, 0.5, 0.5]]), np.array([400.0, 400.0, 200.0])).round(2)
+    array([0.6, 0.4])
+    """
+    weights = np.full(len(told), 1 / len(told))
+    for _ in range(EM_STEPS):
+        shares = weights[:, None] * told
+        shares *= counts / shares.sum(axis=0)
+        weights = shares.sum(axis=1) + PSEUDO
+        weights /= weights.sum()
+    return weights
