@@ -41,6 +41,7 @@ TABLE: dict[tuple[str, str], tuple[str, str, Any]] = {
     ("POST", "/api/studies/{study}/what-if"): ("viewer", f"{BOLTS}/what-if", {}),
     ("GET", "/api/studies/{study}/report"): ("viewer", f"{BOLTS}/report", None),
     ("GET", "/api/studies/{study}/events"): ("viewer", f"{BOLTS}/events", None),
+    ("GET", "/api/studies/{study}/trail"): ("viewer", f"{BOLTS}/trail", None),
     ("GET", "/api/studies/{study}/stream"): ("viewer", f"{BOLTS}/stream?after=nothing", None),
     ("GET", "/api/studies/{study}/export"): ("viewer", f"{BOLTS}/export", None),
     ("GET", "/api/studies/{study}/table.csv"): ("viewer", f"{BOLTS}/table.csv", None),

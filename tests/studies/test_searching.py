@@ -86,3 +86,30 @@ def test_they_come_in_pages(study: Study) -> None:
 def test_what_does_not_exist_is_refused(study: Study, wrong: dict[str, Any]) -> None:
     with pytest.raises((UnknownNameError, LookupError)):
         study.find(**wrong)
+
+
+def test_the_trail_goes_backwards_in_pages(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    length, numbers, before = sum(1 for _ in study.events()), list[int](), None
+    while True:
+        looked = study.trail(before=before, limit=4)
+        numbers += [event.number for event in looked.events]
+        before = looked.next
+        if before is None:
+            break
+    assert numbers == list(range(length, 0, -1))
+    monkeypatch.setattr("proband.studies.searching.PIECE", 3)
+    monkeypatch.setattr("proband.studies.searching.FURTHEST", 7)
+    looked = study.trail(kind="created")
+    assert looked == ([], length - 6)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ({"kind": "voided"}, [("voided", D)]),
+        ({"subject": "BOLT", "kind": "decided"}, [("decided", B), ("decided", A)]),
+        ({"actor": "nobody"}, []),
+    ],
+)
+def test_events_are_found(study: Study, wanted: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+    assert [(event.kind, event.subject) for event in study.trail(**wanted).events] == expected

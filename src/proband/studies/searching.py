@@ -1,6 +1,7 @@
-"""Finding subjects among many: by what they are called, what became of them and what their tests showed, in any order.
+"""Finding subjects among many by what became of them and what their tests showed, in any order; and events, backwards.
 
-Everything is read off the ledger's columns at once; subjects are made of the rows that are asked for alone.
+Subjects are found in the ledger's columns, all at once; objects are made of the rows that are asked for alone. Events
+are read from the store, from the end of the log on.
 """
 
 from __future__ import annotations
@@ -12,12 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.errors import UnknownNameError
+from proband.studies.ledger.chain import Event, unseal
 from proband.studies.ledger.ledger import FINISHED, OPEN, VOIDED, Ledger, Outcome
 from proband.studies.ledger.subject import Subject, subject_of
 from proband.studies.operations import Station
 from proband.vocabulary import IntArray
 
 STATUSES = (OPEN, FINISHED, VOIDED)
+
+PIECE = 500
+"""Events that are read at a time."""
+
+FURTHEST = 20_000
+"""Events that are looked at for one answer; who asks goes on from there."""
 
 ORDERS = ("number", "subject", "status", "decision", "spent", "tests", "station", "finished")
 """What subjects are sorted by, beside the names of tests."""
@@ -28,6 +36,53 @@ class Found(NamedTuple):
 
     total: int
     subjects: list[Subject]
+
+
+class Looked(NamedTuple):
+    """Events that were found, the latest first, and before which event to look on; None at the beginning."""
+
+    events: list[Event]
+    next: int | None
+
+
+def trail(
+    study: Station,
+    *,
+    before: int | None = None,
+    limit: int = 100,
+    kind: str = "",
+    subject: str = "",
+    actor: str = "",
+) -> Looked:
+    """Find events, the latest first.
+
+    Parameters
+    ----------
+    before : int, optional
+        Only events with a smaller number; by default from the end on.
+    limit : int
+        How many at most.
+    kind : str
+        Of which kind; by default of any.
+    subject, actor : str
+        Part of the subject's and of the actor's name; upper and lower case are one.
+    """
+    journal = study._journal
+    journal.check_open()
+    end = journal.store.length(journal.study) + 1 if before is None else before
+    last, found = max(1, end - FURTHEST), list[Event]()
+    wanted = subject.casefold(), actor.casefold()
+    while end > last:
+        start = max(last, end - PIECE)
+        entries = journal.store.read(journal.study, start - 1, end - start)
+        for event in map(unseal, reversed(entries)):
+            fits = kind in ("", event.kind) and wanted[1] in event.actor.casefold()
+            if fits and wanted[0] in (event.subject or "").casefold():
+                found.append(event)
+                if len(found) == limit:
+                    return Looked(found, event.number if event.number > 1 else None)
+        end = start
+    return Looked(found, end if end > 1 else None)
 
 
 def find(

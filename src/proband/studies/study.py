@@ -87,6 +87,7 @@ class Study(Station):
     subject = queries.subject
     subjects = queries.subjects
     find = searching.find
+    trail = searching.trail
     summary = queries.summary
     drift = queries.look_for_drift
     records = queries.records

@@ -8,7 +8,11 @@ import { look, nextTheme } from "./theme.js";
 
 const PAGES = [
   [/^\/?$/, () => import("./studies.js")],
-  [/^\/study\/([^/]+)(?:\/operate(?:\/([^/]+))?)?$/, () => import("./operate.js")],
+  [/^\/tokens$/, () => import("./tokens.js")],
+  [/^\/study\/([^/]+)$/, () => import("./dashboard.js")],
+  [/^\/study\/([^/]+)\/operate(?:\/([^/]+))?$/, () => import("./operate.js")],
+  [/^\/study\/([^/]+)\/subjects(?:\/([^/]+))?$/, () => import("./subjects.js")],
+  [/^\/study\/([^/]+)\/trail$/, () => import("./trail.js")],
 ];
 
 const main = document.getElementById("main");
@@ -73,7 +77,7 @@ function header(study) {
   const own = me.user
     ? [
         h("span", { class: "who" }, me.user, " ", h("small", {}, me.role)),
-
+        me.role === "admin" && !me.studies && item(["Tokens", link("tokens")]),
         themeButton(),
         !me.opened && h("button", { type: "button", class: "quiet", id: "logout", onclick: logOut }, "Log out"),
       ]
@@ -114,9 +118,10 @@ function forget() {
 async function begin() {
   api.listen({
     away: (count, writes) => {
-      const words = count && (writes ? "The service does not answer. What you entered is kept on this page, and sent when it is back." : "The service does not answer. This page goes on by itself when it is back.");
+      const kept = writes ? "What you entered is kept on this page, and sent when it is back." : "This page goes on by itself when it is back.";
+      const words = count > 0 ? `The service does not answer. ${kept}` : "";
       const place = document.getElementById("away");
-      if (place.textContent !== (words || "")) fill(place, words);
+      if (place.textContent !== words) fill(place, words);
     },
     stranger: () => { if (me.user) { forget(); show(); } },
   });

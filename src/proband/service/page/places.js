@@ -13,7 +13,10 @@ export const link = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`
 
 /** Return the pages of a study, each with its address. */
 export const studyTabs = (study) => [
+  ["Dashboard", link("study", study)],
   ["Operate", link("study", study, "operate")],
+  ["Subjects", link("study", study, "subjects")],
+  ["Trail", link("study", study, "trail")],
 ];
 
 /** What this browser remembers, as JSON; without it where the browser forbids it. */

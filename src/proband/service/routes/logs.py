@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Header, Request
+from fastapi import Header, Query, Request
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
@@ -19,6 +19,7 @@ from proband.service.problems import Answer
 from proband.service.routes.common import After, Engineer, Limit, Service, StudyName, Viewer, page, router, speaking_of
 from proband.service.state import State
 from proband.studies import Event, Study, import_study
+from proband.studies.events.checks import LONGEST
 from proband.studies.exchange.exports import read_export
 from proband.studies.stores.contract import Store
 
@@ -36,8 +37,24 @@ async def list_events(
         return list(live.events(after, limit=limit + 1))
 
     events = await service.desk.ask(study, look)
-    items = [{name: getattr(event, name) for name in replies.EventOut.model_fields} for event in events]
-    return Answer(page(items, limit, lambda item: item["number"]))
+    return Answer(page(list(map(_told, events)), limit, lambda item: item["number"]))
+
+
+@routes.get("/studies/{study}/trail", response_model=replies.Page[replies.EventOut])
+async def follow_trail(
+    service: Service,
+    caller: Viewer,
+    study: StudyName,
+    before: Annotated[int | None, Query(ge=1, lt=2**53, description="Only events with a smaller number.")] = None,
+    limit: Limit = 100,
+    kind: Annotated[str, Query(max_length=LONGEST)] = "",
+    subject: Annotated[str, Query(max_length=LONGEST, description="Part of the subject's name.")] = "",
+    actor: Annotated[str, Query(max_length=LONGEST, description="Part of the name of who did it.")] = "",
+) -> Answer:
+    """List events from the end of the log backwards; `next` is the `before` of the page that follows."""
+    wanted = partial(Study.trail, before=before, limit=limit, kind=kind, subject=subject, actor=actor)
+    found = await service.desk.call(study, wanted)
+    return Answer({"items": list(map(_told, found.events)), "next": found.next})
 
 
 @routes.get(
@@ -105,6 +122,10 @@ async def import_log(request: Request, service: Service, caller: Engineer) -> An
                 await service.desk.run(partial(file.write, part))
         work = partial(_imported, path, service.desk.store, caller)
         return Answer(await service.desk.run(work, seconds=service.limits.long_seconds), 201)
+
+
+def _told(event: Event) -> dict[str, Any]:
+    return {name: getattr(event, name) for name in replies.EventOut.model_fields}
 
 
 def _imported(path: Path, store: Store, caller: Caller) -> dict[str, int | str]:
