@@ -47,8 +47,9 @@ def test_what_is_told_while_the_service_is_away_is_delivered_later(
         assert [each.verb for each in queue.waiting()] == ["arrive", "tell", "decide"]
         with pytest.raises(ServiceError, match="waits for the service"):
             queue.ask("a")
+        # Beforehand: the queue delivers as soon as the service is there, and what is told of no study is refused.
+        Study.create(problem, name="queued", agent="test-everything", store=store, replan="never").close()
         with Running(store, port=port):
-            assert client.create(problem, name="queued", agent="test-everything").name == "queued"
             assert queue.wait(last).state == "delivered"
             assert queue.waiting() == queue.refused() == []
             queue.arrive("b")
