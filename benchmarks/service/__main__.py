@@ -11,6 +11,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 from benchmarks import machine
 from benchmarks.service import report
@@ -118,9 +119,21 @@ def measured(store, running, seconds, rate, meanwhile=lambda: None, agent=None):
     )
     after = [(one.process.pid, one.cpu()) for one in running]
     same = [pid for pid, _ in before] == [pid for pid, _ in after]
-    cpu = sum(seconds for _, seconds in after) - sum(seconds for _, seconds in before) if same else None
-    cpu = cpu / found["pairs"] if cpu is not None and found["pairs"] else None
-    return {**summary(found), **audit(store, study, found["acknowledged"]), "cpu": cpu}
+    cpu = [sum(each[n] for _, each in after) - sum(each[n] for _, each in before) for n in (0, 1)]
+    cpu = [seconds / found["pairs"] for seconds in cpu] if same and found["pairs"] else None
+    plans = {name: sum(planned(one)[name] for one in running) for name in PLANNED}
+    return {**summary(found), **audit(store, study, found["acknowledged"]), "cpu": cpu, **plans}
+
+
+PLANNED = ("proband_plans_made", "proband_plans_taken", "proband_planning_seconds")
+
+
+def planned(service):
+    """Return what a service says that it planned."""
+    with urlopen(f"{service.url}/metrics") as answer:
+        lines = answer.read().decode().splitlines()
+    values = dict(line.split(" ") for line in lines if not line.startswith("#"))
+    return {name: float(values[name]) for name in PLANNED}
 
 
 def summary(found):

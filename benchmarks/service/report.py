@@ -35,7 +35,7 @@ def page(rows, about, minutes, stations):
 def cells(row):
     return [
         row["case"], f"{row['rate']:.0f}", milliseconds(row["ask"]), milliseconds(row["tell"]),
-        "–" if row["cpu"] is None else f"{1000 * row['cpu']:.1f} ms", row["errors"],
+        "–" if row["cpu"] is None else " + ".join(f"{1000 * each:.1f}" for each in row["cpu"]) + " ms", row["errors"],
         f"{row['acknowledged']:,}", row["lost"], row["doubled"],
     ]  # fmt: skip
 

@@ -34,8 +34,10 @@ class Serving:
         Service(self.url, patience=60.0).me()
 
     def cpu(self):
-        """Seconds of CPU that it took."""
-        return sum(psutil.Process(self.process.pid).cpu_times()[:2])
+        """Seconds of CPU that it took, and those of the process that plans for it."""
+        own = psutil.Process(self.process.pid)
+        planners = [sum(child.cpu_times()[:2]) for child in own.children(recursive=True)]
+        return sum(own.cpu_times()[:2]), sum(planners)
 
     def kill(self):
         self.process.kill()
@@ -49,11 +51,11 @@ class Serving:
 
 
 class Stations:
-    """A process of stations."""
+    """A process of stations: `raw` ones, or `stations` with ``proband.client``."""
 
-    def __init__(self, settings):
+    def __init__(self, settings, kind):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.service.stations"],
+            [sys.executable, "-m", f"benchmarks.service.{kind}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -71,7 +73,7 @@ class Stations:
         return found
 
 
-def work(urls, study, *, stations, seconds, rate, meanwhile=lambda: None, processes=2):
+def work(urls, study, *, stations, seconds, rate, meanwhile=lambda: None, kind="raw"):
     """Let stations work for some seconds; return what they measured, all together."""
     shared = {
         "urls": urls,
@@ -81,8 +83,9 @@ def work(urls, study, *, stations, seconds, rate, meanwhile=lambda: None, proces
         "rate": rate,
         "stations_in_all": stations,
     }
+    processes = 1 if kind == "raw" else 2
     share = stations // processes
-    teams = [Stations({**shared, "stations": share, "first": n * share}) for n in range(processes)]
+    teams = [Stations({**shared, "stations": share, "first": n * share}, kind) for n in range(processes)]
     for team in teams:
         team.say("go")
     end = time.monotonic() + seconds
@@ -98,7 +101,8 @@ def work(urls, study, *, stations, seconds, rate, meanwhile=lambda: None, proces
     }
     for name in ("errors", "acknowledged"):
         together[name] = list(chain.from_iterable(each[name] for each in found))
-    together["pairs"] = sum(each["pairs"] for each in found)
+    for name in ("pairs", "cpu"):
+        together[name] = sum(each[name] for each in found)
     return together
 
 

@@ -36,6 +36,7 @@ def main():
         "errors": [error for station in stations for error in station.errors],
         "acknowledged": [key for station in stations for key in station.acknowledged],
         "took": time.monotonic() - begin,
+        "cpu": time.process_time(),
     }
     print(json.dumps(result), flush=True)
 

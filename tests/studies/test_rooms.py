@@ -13,7 +13,7 @@ import proband.studies
 
 ROOMS = (
     ("study",),
-    ("amendments", "queries"),
+    ("amendments", "queries", "searching"),
     ("operations",),
     ("summary",),
     ("exchange", "learning", "drift"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from proband.cli import printing
 from proband.cli.study.options import DEFAULT_STORE, StoreOption
-from proband.errors import MissingExtraError
+from proband.errors import MissingExtraError, ServiceError
 from proband.studies import open_store
 
 
@@ -32,6 +33,18 @@ def serve_command(
         str | None, typer.Option("--tls-cert", metavar="FILE", help="Certificate, in PEM format.")
     ] = None,
     tls_key: Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="Its key, in PEM format.")] = None,
+    planner: Annotated[
+        str,
+        typer.Option(
+            "--planner", metavar="WHERE", help="Make plans in a process, a thread, or on the Dask cluster tcp://..."
+        ),
+    ] = "process",
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory", metavar="SIZE", help="Close studies in nobody's use beyond it: 2G, 500M; by default half."
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Tell every request on standard error.")] = False,
 ) -> None:
     """Serve the studies of a store over HTTP: to this machine, or to others who have a token.
@@ -41,7 +54,9 @@ def serve_command(
     $ proband serve --store postgresql://host/quality --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
     """
     try:
+        from proband.service.limits import Limits
         from proband.service.server import Serving, serve
+        from proband.service.shelf import half_the_memory
     except ModuleNotFoundError as error:
         raise MissingExtraError(
             f'the service needs {error.name}, which is not installed; pip install "proband[service]"'
@@ -52,4 +67,13 @@ def serve_command(
         host=host, port=port, hostnames=tuple(hostname or ()), open=open, behind_proxy=behind_proxy,
         certificate=tls_cert, key=tls_key,
     )  # fmt: skip
-    serve(open_store(store), serving, say=printing.say)
+    limits = Limits(memory=half_the_memory() if memory is None else _bytes(memory))
+    serve(open_store(store), serving, limits=limits, planner=planner, say=printing.say)
+
+
+def _bytes(given: str) -> int:
+    """Return the bytes that the service may take."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)(i?B)?", given.strip(), re.IGNORECASE)
+    if found is None:
+        raise ServiceError(f"the memory is {given!r}; it must be a number of bytes such as 2G or 500M; correct it")
+    return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))

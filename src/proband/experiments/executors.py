@@ -2,9 +2,7 @@
 
 An executor takes an experiment and cells and yields each cell with its outcome, in any order, as soon as it is there.
 
-A cluster needs an extra (``pip install "proband[cluster]"``), and is somebody's: started with ``dask scheduler`` and
-``dask worker``, or by a cloud. Workers need the same proband, and no disk in common: outcomes come back over the
-network and are written here. When a worker dies the scheduler gives its cells to another one.
+A cluster (:mod:`proband.cluster`) is somebody's; outcomes come back over the network and are written here.
 """
 
 from __future__ import annotations
@@ -16,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
-from proband.errors import ExperimentError, MissingExtraError
+from proband import cluster
+from proband.errors import ExperimentError, ServiceError
 from proband.experiments.cells import Outcome, digest, play
 from proband.experiments.experiment import Cell, Experiment
 from proband.experiments.fingerprint import FINGERPRINT
@@ -68,27 +67,19 @@ def in_processes(jobs: int) -> Executor:
 
 def on_cluster(address: str) -> Executor:
     """Return an executor on the cluster whose scheduler has this address, such as ``tcp://10.0.0.5:8786``."""
-    try:
-        from distributed import Client, as_completed
-    except ImportError as error:
-        raise MissingExtraError(
-            'a cluster needs dask and distributed, which are not installed; pip install "proband[cluster]"'
-        ) from error
+    cluster.check_installed()
 
     def run(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:
         try:
-            client = Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:
-            raise ExperimentError(
-                f"no cluster answers at {address!r} ({error}); it must be the address of a Dask scheduler, such as "
-                "tcp://10.0.0.5:8786; start one with dask scheduler"
-            ) from error
+            client = cluster.connected(address, seconds=SECONDS_TO_CONNECT)
+        except ServiceError as error:
+            raise ExperimentError(str(error)) from error
         with client:
             futures = {
                 client.submit(play, experiment, cell, FINGERPRINT, key=f"proband-{digest(cell)}"): cell
                 for cell in cells
             }
-            for future in as_completed(futures, loop=client.loop):  # type: ignore[no-untyped-call]
+            for future in cluster.as_completed(futures, client):
                 outcome = future.result()
                 yield futures.pop(future), outcome
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import proband
+from proband import fingerprints
 from proband.agents import AGENTS
 
 PARTS = (
@@ -22,13 +22,6 @@ PARTS = (
 """What a result depends on, below the package; drawing, reporting and the command line are left out."""
 
 
-def _sources(root: Path) -> Iterator[Path]:
-    for part in PARTS:
-        path = root / part
-        below = path.rglob("*") if path.is_dir() else [path]
-        yield from sorted(file for file in below if file.is_file() and file.parent.name != "__pycache__")
-
-
 def fingerprint(root: Path) -> str:
     """Return a hash of the sources below the package's folder.
 
@@ -37,10 +30,7 @@ def fingerprint(root: Path) -> str:
     >>> len(fingerprint(Path(proband.__file__).parent))
     16
     """
-    whole = hashlib.sha256()
-    for path in _sources(root):
-        whole.update(str(path.relative_to(root).as_posix()).encode() + b"\0" + path.read_bytes() + b"\0")
-    return whole.hexdigest()[:16]
+    return fingerprints.fingerprint(root, PARTS)
 
 
 def code_of(agent: str) -> str:

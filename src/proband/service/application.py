@@ -27,6 +27,7 @@ from proband.service.gate import ENTRANCES, LOGGER, Gate
 from proband.service.guard import Guard
 from proband.service.limits import Limits
 from proband.service.metrics import Metrics
+from proband.service.planning import Planning
 from proband.service.problems import MEDIA_TYPE, problem_of, told_of
 from proband.service.routes import access, knowledge, logs, running, studies, subjects
 from proband.service.shortcut import Shortcut
@@ -42,7 +43,12 @@ ERRORS = tuple(sorted({codes.http for codes in CODES.values()} | {400, 405}))
 
 
 def create_app(
-    store: Store, *, guard: Guard | None = None, limits: Limits | None = None, behind_proxy: bool = False
+    store: Store,
+    *,
+    guard: Guard | None = None,
+    limits: Limits | None = None,
+    behind_proxy: bool = False,
+    planning: Planning | None = None,
 ) -> FastAPI:
     """Return the application on a store, which it closes in the end.
 
@@ -54,6 +60,8 @@ def create_app(
     limits : Limits, optional
     behind_proxy : bool
         Whether a proxy says where requests come from.
+    planning : Planning, optional
+        Who makes the plans; by default threads of this process.
 
     Examples
     --------
@@ -62,7 +70,7 @@ def create_app(
     >>> "/api/studies/{study}/subjects/{subject}/tell" in app.openapi()["paths"]
     True
     """
-    state = _state(store, guard or Guard(), limits or Limits(), behind_proxy)
+    state = _state(Desk(store, limits or Limits(), planning), guard or Guard(), behind_proxy)
     app = FastAPI(
         title="proband", version=proband.__version__, description=ABOUT, lifespan=partial(_lifespan, state),
         docs_url=None, redoc_url=None, redirect_slashes=False,
@@ -82,21 +90,22 @@ def create_app(
     return app
 
 
-def _state(store: Store, guard: Guard, limits: Limits, behind_proxy: bool) -> State:
-    desk = Desk(store, limits)
+def _state(desk: Desk, guard: Guard, behind_proxy: bool) -> State:
+    limits = desk.limits
     return State(
-        limits=limits, guard=guard, access=AccessLog(store, startup=guard.startup), desk=desk, feeds=Feeds(desk),
+        limits=limits, guard=guard, access=AccessLog(desk.store, startup=guard.startup), desk=desk, feeds=Feeds(desk),
         metrics=Metrics(), failures=Rate(limits.failures), log_ins=Rate(limits.log_ins), behind_proxy=behind_proxy,
     )  # fmt: skip
 
 
 @asynccontextmanager
 async def _lifespan(state: State, app: FastAPI) -> AsyncIterator[None]:
-    watch = asyncio.create_task(_look_for_revocations(state))
+    watching = [asyncio.create_task(_look_for_revocations(state)), asyncio.create_task(state.desk.shelf.watch())]
     gc.collect()
     gc.freeze()  # what was loaded stays: looking through it again and again keeps stations waiting
     yield
-    watch.cancel()
+    for watch in watching:
+        watch.cancel()
     state.feeds.close()
     await state.desk.close()
 

@@ -1,10 +1,11 @@
 """The studies that this process has open, and the threads that work on them.
 
-There is one :class:`~proband.Study` for each study, opened when it is first asked for; whoever asks speaks through it
-under his own name and station (:meth:`~proband.Study.speaking`). Nothing that waits for a disk, a server or a plan runs
-on the event loop: calls run in threads. Python runs one thread at a time, and handing over costs more than a quick call
-takes, so that quick calls of one study (what stations do) run in few threads, and the others wait for their turn on the
-event loop, where waiting is cheap. What may take long (summaries, trees, exports) has threads of its own.
+There is one :class:`~proband.Study` for each study (:mod:`.shelf`); whoever asks speaks through it under his own name
+and station (:meth:`~proband.Study.speaking`). Plans are made elsewhere (:mod:`.planning`). Nothing that waits for a
+disk, a server or a plan runs on the event loop: calls run in threads. Python runs one thread at a time, and handing
+over costs more than a quick call takes, so that quick calls of one study (what stations do) run in few threads, and the
+others wait for their turn on the event loop, where waiting is cheap. What may take long (summaries, trees, exports) has
+threads of its own.
 
 A write is acknowledged when it is durable. Where the store can make many writes durable at once, they are committed one
 after the other, and one sync serves all that were committed before it began.
@@ -17,12 +18,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from proband.errors import ServiceError, StoreError
+from proband.errors import ServiceError
 from proband.service.limits import Limits
+from proband.service.planning import HERE, Planning
+from proband.service.shelf import Shelf
 from proband.studies import Study
 from proband.studies.stores import Store
 from proband.studies.stores.contract import Defers
@@ -44,11 +46,14 @@ class Desk:
     store : Store
         Closed with the desk.
     limits : Limits
+    planning : Planning, optional
+        Who makes the plans; by default this process, in a thread.
     """
 
-    def __init__(self, store: Store, limits: Limits) -> None:
+    def __init__(self, store: Store, limits: Limits, planning: Planning | None = None) -> None:
         self.store, self.limits = store, limits
-        self._studies: dict[str, asyncio.Task[Study]] = {}
+        self.planning = Planning(HERE) if planning is None else planning
+        self.shelf = Shelf(self._open, limits.memory)
         self._quick = Lanes("quick", limits.threads, limits.side_by_side)
         self._slow = Lanes("slow", limits.threads, limits.side_by_side)
         self._aside = ThreadPoolExecutor(limits.threads, thread_name_prefix="aside")
@@ -59,7 +64,7 @@ class Desk:
     @property
     def open(self) -> list[str]:
         """Names of the studies that are open here."""
-        return [name for name, task in self._studies.items() if task.done() and not task.exception()]
+        return self.shelf.names
 
     @property
     def waiting(self) -> int:
@@ -69,20 +74,27 @@ class Desk:
     async def ask(self, study: str, work: Callable[[Study], T]) -> T:
         """Ask a study something that takes a moment."""
         live = await self._opened(study)
-        return await self._within(self.limits.answer_seconds, partial(self._quick.run, study, partial(work, live)))
+        with self.shelf.in_use(study) as end:
+            answer = partial(self._quick.run, study, partial(work, live), end)
+            return await self._within(self.limits.answer_seconds, answer)
 
     async def write(self, study: str, work: Callable[[Study], T], *, actor: str, station: str | None) -> T:
         """Work on a study as an actor at a station, and tell those who watch it; durable when this returns."""
         live = (await self._opened(study)).speaking(actor=actor, station=station or actor)
         try:
-            return await self._within(self.limits.answer_seconds, partial(self._durable, study, partial(work, live)))
+            with self.shelf.in_use(study) as end:
+                answer = partial(self._durable, study, partial(work, live), end)
+                return await self._within(self.limits.answer_seconds, answer)
         finally:
             self.wrote(study)
 
     async def call(self, study: str, work: Callable[[Study], T]) -> T:
         """Do something with a study that may take long."""
         live = await self._opened(study)
-        return await self._within(self.limits.long_seconds, partial(self._slow.run, study, partial(work, live)))
+        with self.shelf.in_use(study) as end:
+            return await self._within(
+                self.limits.long_seconds, partial(self._slow.run, study, partial(work, live), end)
+            )
 
     async def run(self, work: Callable[[], T], *, seconds: float | None = None) -> T:
         """Do something that concerns no open study in a thread."""
@@ -91,31 +103,22 @@ class Desk:
 
     async def close(self) -> None:
         """Close all studies and the store; calls that are under way end first, or are left behind with the process."""
-        loop = asyncio.get_running_loop()
-        for task in self._studies.values():
-            if task.done() and not task.cancelled() and task.exception() is None:
-                with suppress(StoreError):
-                    await loop.run_in_executor(None, task.result().close)
-            task.cancel()
+        await self.shelf.close()
         for threads in (self._quick.threads, self._slow.threads, self._aside):
             threads.shutdown(wait=False, cancel_futures=True)
-        await loop.run_in_executor(None, self.store.close)
+        self.planning.close()
+        await asyncio.get_running_loop().run_in_executor(None, self.store.close)
 
     async def _opened(self, study: str) -> Study:
-        task = self._studies.get(study)
         if study.startswith(BESIDE):  # a log that is kept beside the studies, such as that of access
             raise unknown(study, self.store.url)
-        if task is None:
-            task = self._studies[study] = asyncio.create_task(self._open(study))
-            task.add_done_callback(partial(self._forget_failed, study))
-        return task.result() if task.done() else await asyncio.shield(task)
+        return await self.shelf.study(study)
 
     async def _open(self, study: str) -> Study:
-        return await self.run(partial(Study.open, study, store=self.store, station=STATION, actor=STATION))
-
-    def _forget_failed(self, study: str, task: asyncio.Task[Study]) -> None:
-        if task.cancelled() or task.exception() is not None:
-            self._studies.pop(study, None)
+        opened = partial(
+            Study.open, study, store=self.store, station=STATION, actor=STATION, replan="aside", planner=self.planning
+        )
+        return await self.run(opened)
 
     async def _within(self, seconds: float, begun: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Wait for an answer, for so many seconds at most."""
@@ -133,10 +136,10 @@ class Desk:
         finally:
             self._waiting -= 1
 
-    async def _durable(self, study: str, work: Callable[[], T]) -> T:
+    async def _durable(self, study: str, work: Callable[[], T], end: Callable[[], None]) -> T:
         if self._syncs is None:
-            return await self._quick.run(study, work)
-        answer = await self._quick.run(study, partial(self._syncs.deferred, work))
+            return await self._quick.run(study, work, end)
+        answer = await self._quick.run(study, partial(self._syncs.deferred, work), end)
         await self._syncs.settled()
         return answer
 
@@ -149,14 +152,19 @@ class Lanes:
         self._side_by_side = side_by_side
         self._lanes: dict[str, asyncio.Semaphore] = {}
 
-    async def run(self, study: str, work: Callable[[], T]) -> T:
-        """Work in a thread, when the study has one left."""
+    async def run(self, study: str, work: Callable[[], T], end: Callable[[], None]) -> T:
+        """Work in a thread, when the study has one left; call something when it is done."""
         lane = self._lanes.get(study)
         if lane is None:
             lane = self._lanes[study] = asyncio.Semaphore(self._side_by_side)
         await lane.acquire()
         future = asyncio.get_running_loop().run_in_executor(self.threads, work)
-        future.add_done_callback(lambda _: lane.release())  # when it is done, and not when nobody waits any more
+
+        def done(_: object) -> None:  # when it is, and not when nobody waits any more
+            lane.release()
+            end()
+
+        future.add_done_callback(done)
         return await asyncio.shield(future)
 
 

@@ -42,6 +42,8 @@ class Limits:
         For how long a log-in lasts.
     page : int
         Entries of a page at most.
+    memory : int or None
+        Bytes that the process may take before it closes studies that nobody has used for long.
     """
 
     body: int = 2**20
@@ -66,3 +68,4 @@ class Limits:
     log_ins: int = 60
     session_seconds: float = 12 * 3600.0
     page: int = 1000
+    memory: int | None = None

@@ -279,6 +279,8 @@ class Ready(Reply):
     status: Literal["ready"]
     version: str
     store: str
+    planner: Literal["cluster", "process", "thread"]
+    planner_away: bool
 
 
 class Health(Reply):

@@ -23,6 +23,7 @@ from proband.service.access.tokens import Caller, Role, digest_of, new_secret
 from proband.service.application import create_app
 from proband.service.guard import ANONYMOUS, Guard
 from proband.service.limits import Limits
+from proband.service.planning import ASIDE, Planning
 from proband.service.protocol import PatientProtocol
 from proband.studies.stores import Store
 from proband.texts import escaped
@@ -108,7 +109,12 @@ def is_loopback(host: str) -> bool:
 
 
 def serve(
-    store: Store, serving: Serving, *, limits: Limits | None = None, say: Callable[[str], None] = lambda line: None
+    store: Store,
+    serving: Serving,
+    *,
+    limits: Limits | None = None,
+    planner: str = ASIDE,
+    say: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Serve until the process is told to end.
 
@@ -118,6 +124,9 @@ def serve(
         Closed in the end.
     serving : Serving
     limits : Limits, optional
+    planner : str
+        Who makes the plans: "process", "thread", or the address of a Dask scheduler
+        (:class:`~proband.service.planning.Planning`).
     say : callable, optional
         Is told where the service is, with the link to log in, once it listens.
     """
@@ -126,7 +135,9 @@ def serve(
     with _listening(serving) as listener:
         port = int(listener.getsockname()[1])
         guard, secret = _guard(serving, port)
-        app = create_app(store, guard=guard, limits=bounds, behind_proxy=serving.behind_proxy)
+        app = create_app(
+            store, guard=guard, limits=bounds, behind_proxy=serving.behind_proxy, planning=Planning(planner)
+        )
         config = uvicorn.Config(
             app, http=PatientProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
             proxy_headers=False, server_header=False, limit_concurrency=bounds.connections,

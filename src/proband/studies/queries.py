@@ -20,6 +20,7 @@ from proband.studies.exchange.spreadsheets import Rows, table_of, write_rows
 from proband.studies.learning import acting
 from proband.studies.learning import replay as replaying
 from proband.studies.learning.advice import Advice, action_for, advise
+from proband.studies.learning.replanning import Planned
 from proband.studies.learning.replay import Replayed
 from proband.studies.ledger.chain import Event, unseal
 from proband.studies.ledger.ledger import OPEN, Observation, Outcome
@@ -49,6 +50,11 @@ def policy(study: Station) -> Policy:
     """Return the policy that a newcomer would get."""
     study._journal.check_open()
     return study._replanner.current().policy
+
+
+def planned(study: Station) -> Planned:
+    """Return what was planned for this process so far; no method of a study, as it is about the process."""
+    return study._replanner.planned
 
 
 def tree(study: Station, *, depth: int | None = None) -> Tree:

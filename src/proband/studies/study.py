@@ -12,14 +12,16 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import proband
 from proband.errors import StudyError
 from proband.problem import Problem
 from proband.studies import amendments, operations, queries, searching
 from proband.studies.events import checks, created
+from proband.studies.learning.orders import Planner
 from proband.studies.learning.replanning import Replanner, mode_of
+from proband.studies.learning.sharing import shared_plans
 from proband.studies.ledger.chain import Event, as_time, moment, seal
 from proband.studies.log.fold import begun
 from proband.studies.log.journal import Journal
@@ -28,6 +30,9 @@ from proband.studies.stores.contract import Store
 from proband.studies.stores.pool import OrElse
 from proband.studies.stores.registry import Hidden, open_store
 from proband.texts import escaped
+
+if TYPE_CHECKING:
+    from proband.agents import Agent
 
 DEFAULT_STORE = "sqlite:///proband.db"
 DEFAULT_LEASE = 900.0
@@ -146,7 +151,7 @@ class Study(Station):
         lease : float
             For how many seconds a station keeps a subject after each of its events.
         replan : str
-            "background", "now" or "never" (:mod:`proband.studies.learning.replanning`).
+            "background", "aside", "now" or "never" (:mod:`proband.studies.learning.replanning`).
         clock : callable, optional
             Returns the time in seconds since 1970.
         """
@@ -178,6 +183,7 @@ class Study(Station):
         station: str | None = None,
         lease: float = DEFAULT_LEASE,
         replan: str = "background",
+        planner: Planner | None = None,
         clock: Callable[[], float] | None = None,
     ) -> Self:
         """Open a study that is there.
@@ -190,6 +196,8 @@ class Study(Station):
             Raises unless the study is about this problem.
         actor, station, lease, replan, clock
             As for :meth:`create`.
+        planner : Planner, optional
+            Who makes its plans, in place of this process (:mod:`proband.studies.learning.orders`).
         """
         store = Hidden(store) if isinstance(store, str) else store
         who, place, held, mode = _actor_of(actor), _station_of(station), checks.lease_of(lease), mode_of(replan)
@@ -197,9 +205,14 @@ class Study(Station):
         with _opened(store) as (where, owned):
             journal = Journal(where, name, actor=who, station=place, clock=wall, steady=steady)
         creation = journal.ledger.creation
+
+        def make() -> Agent:
+            return created.make_agent(journal.ledger.problem, creation)
+
         replanner = Replanner(
-            lambda: created.make_agent(journal.ledger.problem, creation), journal.ledger, journal.lock, mode=mode
-        )
+            make, journal.ledger, journal.lock, mode=mode, planner=planner, catch_up=journal.glance,
+            shared=shared_plans(journal.store, name, journal.ledger, journal.lock, make, creation["agent"]),
+        )  # fmt: skip
         study, stated = cls(journal, replanner, lease=held, owned=owned), creation["problem"]
         if problem is not None and problem.to_dict() != stated:
             study.close()

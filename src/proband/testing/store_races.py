@@ -123,6 +123,44 @@ def check_queue(stores: Sequence[LogStore], study: str, appends: int) -> None:
     race(stores, study, add, "adding in exclusive blocks")
 
 
+def check_swaps(store: LogStore, other: LogStore, study: str) -> None:
+    """Swap what is kept under a name, and what is not, through two handles."""
+    one, two, name = b"one", b"\0two" * 50_000, "claim"
+    for expected, content, due in (
+        (b"", one, False), (None, one, True), (None, two, False), (two, one, False), (one, two, True),
+        (two, None, True), (two, None, False), (None, None, True), (None, two, True), (None, None, False),
+    ):  # fmt: skip
+        before = other.cached(study, name)
+        done = store.swap(study, name, expected, content)
+        shown = f"swap() of {before!r:.20} for {content!r:.20}, with {expected!r:.20} expected,"
+        assert done is due, f"{shown} returned {done} and not {due}"
+        after = other.cached(study, name)
+        assert after == (content if due else before), f"{shown} left {after!r:.20}"
+        store, other = other, store
+    store.keep(study, "a", b"content")
+    assert other.kept(study) == ["a", name], f"kept() gave {other.kept(study)} and not {['a', name]}"
+    for kept in ("a", "a", name):
+        other.forget(study, kept)
+    assert store.kept(study) == [], f"after forget(), kept() gives {store.kept(study)}"
+
+
+def check_claims(stores: Sequence[LogStore], study: str, turns: int) -> None:
+    """Let a thread for each store count in a cache: no turn is lost, and none is taken twice."""
+
+    def count(store: LogStore) -> list[int]:
+        taken: list[int] = []
+        while len(taken) < turns:
+            seen = store.cached(study, "count")
+            number = int(seen or b"0") + 1
+            if store.swap(study, "count", seen, b"%d" % number):
+                taken.append(number)
+        return taken
+
+    workers = [Worker(partial(count, store)).start() for store in stores]
+    taken = sorted(number for worker in workers for number in worker.result("swapping"))
+    assert taken == list(range(1, turns * len(stores) + 1)), "of several who swapped the same cache, not one succeeded"
+
+
 def race(stores: Sequence[LogStore], study: str, add: Callable[[LogStore], list[Line]], what: str) -> None:
     """Let one thread for each store add entries; check that exactly those are in the log that were acknowledged."""
     before = [tuple(entry) for entry in stores[0].read(study)]

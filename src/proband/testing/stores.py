@@ -15,10 +15,12 @@ from proband.errors import ConflictError, ProbandError, StudyError, StudyExistsE
 from proband.testing.store_races import (
     Line,
     LogStore,
+    check_claims,
     check_exclusion,
     check_queue,
     check_race,
     check_release,
+    check_swaps,
     make_line,
 )
 
@@ -40,6 +42,7 @@ ODD_NAMES = (
 BODIES = ("", "{}", '{"note":"grüße, 螺栓 🔩 \\u0000 \\" \u2028 \x7f"}', '{"big":"' + "é🔩x" * 250_000 + '"}')
 
 METHODS = ("url", "create", "studies", "length", "read", "find", "append", "exclusive", "cached", "keep", "close")
+SWAPS = ("swap", "kept", "forget")
 
 MakeStore = Callable[[], LogStore]
 
@@ -55,6 +58,7 @@ def check_store(make: MakeStore, *, threads: int = 4, appends: int = 20) -> None
     * Of threads that add at the same time each gets in or meets a ConflictError; nothing is lost or doubled.
     * In an exclusive block nobody else gets in, and others may read; it ends with an exception too.
     * A cache gives back what was kept, or nothing.
+    * If the store swaps caches (:class:`proband.studies.stores.contract.Swaps`), of several who do one succeeds.
 
     Parameters
     ----------
@@ -80,6 +84,7 @@ def check_store(make: MakeStore, *, threads: int = 4, appends: int = 20) -> None
         check.texts()
         check.unknown()
         check.caches()
+        check.swapping(threads, appends)
         check.reopening()
         check.together(threads, appends)
     except ProbandError as error:
@@ -254,6 +259,22 @@ class _Check:
             found = self.store.cached(study, "snapshot")
             assert found in (None, content), f"a cache of {len(content)} bytes came back as {found!r:.60}"
         self.same(self.store, study, log, "after keeping a cache")
+
+    def swapping(self, threads: int, turns: int) -> None:
+        """Take a cache in turns, if the store can."""
+        able = [name for name in SWAPS if hasattr(self.store, name)]
+        if not able:
+            return
+        assert len(able) == len(SWAPS), f"the store has {', '.join(able)}; it must have all of {', '.join(SWAPS)}"
+        check_swaps(self.store, self.open(), self.study()[0])
+        check_claims([self.open() for _ in range(threads)], self.study()[0], turns)
+        unknown = f"unknown {uuid.uuid4().hex}"
+        for what, call in {
+            "swap()": lambda: self.store.swap(unknown, "name", None, b"content"),
+            "kept()": lambda: self.store.kept(unknown),
+            "forget()": lambda: self.store.forget(unknown, "name"),
+        }.items():
+            _raises(UnknownStudyError, call, f"{what} of a study that does not exist")
 
     def reopening(self) -> None:
         """Close the store and open it again."""

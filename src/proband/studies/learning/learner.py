@@ -96,16 +96,38 @@ class Advance(NamedTuple):
     parts: list[Part]
 
 
+class State(NamedTuple):
+    """How far an agent has learned: its policy at a position, and since when it has had it."""
+
+    agent: Agent
+    policy: Policy
+    position: int
+    since: int
+
+    @classmethod
+    def begun(cls, agent: Agent) -> State:
+        """Return that of an agent that has learned nothing."""
+        return cls(agent, agent.policy(), 0, 0)
+
+
 class Learner:
     """An agent, which is made anew where it must be, and how far it has learned."""
 
-    def __init__(self, make: MakeAgent, unavailable: NDArray[np.bool_]) -> None:
+    def __init__(self, make: MakeAgent, unavailable: NDArray[np.bool_], state: State | None = None) -> None:
         self._make = make
         self._unavailable = unavailable
-        self.agent = make()
-        self.position = 0
-        self._since = 0
-        self._policy = self.agent.policy()
+        begun = State.begun(make()) if state is None else state
+        self.agent, self._policy, self.position, self._since = begun.agent, begun.policy, begun.position, begun.since
+
+    @property
+    def state(self) -> State:
+        """All that it is, beside the study's problem and settings."""
+        return State(self.agent, self._policy, self.position, self._since)
+
+    @property
+    def span(self) -> PolicySpan:
+        """The policy at its position."""
+        return PolicySpan(self.position, self._since, self._policy, self.agent.commitment, 0)
 
     def way_to(self, ledger: Ledger, upto: int) -> Advance:
         """Return what this agent has to learn to get to a position; quick, and all that it needs of the ledger."""
@@ -127,8 +149,8 @@ class Learner:
                     plans += 1
                 go_on()
         self.position = advance.position
-        since = max(self._since, advance.forced)
-        return PolicySpan(self.position, since, self._policy, self.agent.commitment, plans)
+        self._since = max(self._since, advance.forced)
+        return replace(self.span, plans=plans)
 
     def _pieces(self, part: Part) -> Iterator[tuple[Records, int]]:
         """Yield the pieces in which a part is learned, and the event at which each ends."""

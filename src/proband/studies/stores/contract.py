@@ -128,3 +128,27 @@ class Defers(Protocol):
     def settle(self) -> None:
         """Make everything durable that was appended before, by whichever thread; raise StoreError if that fails."""
         ...
+
+
+@runtime_checkable
+class Swaps(Protocol):
+    """A store whose caches can be taken in turns: what processes need that share plans, and make each of them once.
+
+    All three raise :class:`~proband.errors.UnknownStudyError` for a study that does not exist.
+    """
+
+    def swap(self, study: str, name: str, expected: bytes | None, content: bytes | None) -> bool:
+        """Keep a content under a name in the place of the expected one, in one step; return whether that was there.
+
+        None stands for nothing: as what is expected, and as what is to be there. Of several who expect the same, one
+        succeeds. Like everything beside the log, what is kept need not outlive the machine.
+        """
+        ...
+
+    def kept(self, study: str) -> list[str]:
+        """Return the names under which something is kept, sorted."""
+        ...
+
+    def forget(self, study: str, name: str) -> None:
+        """Keep nothing under a name any more."""
+        ...

@@ -97,6 +97,25 @@ class MemoryStore:
         """Keep a cache beside the log."""
         self._log(study).caches[name] = bytes(content)
 
+    def swap(self, study: str, name: str, expected: bytes | None, content: bytes | None) -> bool:
+        """Keep a content in the place of the expected one."""
+        log = self._log(study)
+        with log.turn:
+            if log.caches.get(name) != expected:
+                return False
+            log.caches.pop(name, None)
+            if content is not None:
+                log.caches[name] = bytes(content)
+            return True
+
+    def kept(self, study: str) -> list[str]:
+        """Return the names under which something is kept, sorted."""
+        return sorted(self._log(study).caches)
+
+    def forget(self, study: str, name: str) -> None:
+        """Keep nothing under a name any more."""
+        self._log(study).caches.pop(name, None)
+
     def close(self) -> None:
         """Do nothing: there are no files and no connections."""
 

@@ -34,6 +34,16 @@ _KEEP = (
 )
 
 
+_KEPT = f"SELECT name FROM proband_cache WHERE study = {_STUDY}"
+_SWAPS = {
+    (False, True): "INSERT INTO proband_cache VALUES (%(study)s, %(name)s, %(content)s) ON CONFLICT DO NOTHING",
+    (True, True): "UPDATE proband_cache SET content = %(content)s"
+    " WHERE study = %(study)s AND name = %(name)s AND content = %(expected)s",
+    (True, False): "DELETE FROM proband_cache WHERE study = %(study)s AND name = %(name)s AND content = %(expected)s",
+}
+"""By whether something is expected to be there, and whether something is to be there."""
+
+
 class PostgreSQLStore:
     """Studies in a PostgreSQL database, in tables that are made with the first of them.
 
@@ -130,16 +140,45 @@ class PostgreSQLStore:
 
     def keep(self, study: str, name: str, content: bytes) -> None:
         """Keep a cache beside the log."""
-        [[number]] = self._ask_about(study, "SELECT id FROM proband_studies WHERE name = %s")
+        number = self._number(study)
 
         def write(connection: Connection, again: bool) -> None:
             connection.execute(_KEEP, (number, name, content))
 
         self._connections.run(write)
 
+    def swap(self, study: str, name: str, expected: bytes | None, content: bytes | None) -> bool:
+        """Keep a content in the place of the expected one."""
+        if expected is None and content is None:
+            return self.cached(study, name) is None
+        statement = _SWAPS[expected is not None, content is not None].encode()
+        given = {"study": self._number(study), "name": name, "expected": expected, "content": content}
+
+        def write(connection: Connection, again: bool) -> bool:
+            return connection.execute(statement, given).rowcount == 1 or (again and self.cached(study, name) == content)
+
+        return self._connections.run(write)
+
+    def kept(self, study: str) -> list[str]:
+        """Return the names under which something is kept, sorted."""
+        return sorted(name for (name,) in self._ask_about(study, _KEPT))
+
+    def forget(self, study: str, name: str) -> None:
+        """Keep nothing under a name any more."""
+        number = self._number(study)
+
+        def write(connection: Connection, again: bool) -> None:
+            connection.execute("DELETE FROM proband_cache WHERE study = %s AND name = %s", (number, name))
+
+        self._connections.run(write)
+
     def close(self) -> None:
         """Close the connections; a store that is used again opens them again."""
         self._connections.close()
+
+    def _number(self, study: str) -> int:
+        [[number]] = self._ask_about(study, "SELECT id FROM proband_studies WHERE name = %s")
+        return int(number)
 
     def _create(self, connection: Connection, study: str, first: Entry, rest: Iterable[Entry]) -> None:
         try:

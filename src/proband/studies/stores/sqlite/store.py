@@ -35,6 +35,7 @@ _READ = f"SELECT number, key, hash, body FROM entries WHERE study = {_STUDY} AND
 _FIND = f"SELECT number, key, hash, body FROM entries WHERE study = {_STUDY} AND key = ?"
 _INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?)"
 _CACHED = f"SELECT content FROM cache WHERE study = {_STUDY} AND name = ?"
+_KEPT = f"SELECT name FROM cache WHERE study = {_STUDY} ORDER BY name"
 _TAIL = (
     "SELECT id, (SELECT number FROM entries WHERE study = id ORDER BY number DESC LIMIT 1) FROM studies WHERE name = ?"
 )
@@ -157,8 +158,27 @@ class SQLiteStore:
     def keep(self, study: str, name: str, content: bytes) -> None:
         """Keep a cache beside the log."""
         with self._existing(study), self._writing() as held, self._errors():
+            self._put(held, self._tail(held, study)[0], name, content)
+
+    def swap(self, study: str, name: str, expected: bytes | None, content: bytes | None) -> bool:
+        """Keep a content in the place of the expected one."""
+        if self.cached(study, name) != expected:  # without a turn: whoever waits looks often
+            return False
+        with self._existing(study), self._writing() as held, self._errors():
             number, _ = self._tail(held, study)
-            held.connection.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (number, name, content))
+            if self.cached(study, name) != expected:
+                return False
+            self._put(held, number, name, content)
+            return True
+
+    def kept(self, study: str) -> list[str]:
+        """Return the names under which something is kept, sorted."""
+        return [name for (name,) in self._ask_about(study, _KEPT) if isinstance(name, str)]
+
+    def forget(self, study: str, name: str) -> None:
+        """Keep nothing under a name any more."""
+        with self._existing(study), self._writing() as held, self._errors():
+            self._put(held, self._tail(held, study)[0], name, None)
 
     @contextmanager
     def deferring(self) -> Iterator[None]:
@@ -261,6 +281,12 @@ class SQLiteStore:
                 connection.seen.add(study)
                 return rows
         raise unknown(study, self._url)
+
+    def _put(self, held: _Held, number: int, name: str, content: bytes | None) -> None:
+        if content is None:
+            held.connection.execute("DELETE FROM cache WHERE study = ? AND name = ?", (number, name))
+        else:
+            held.connection.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (number, name, content))
 
     def _tail(self, held: _Held, study: str) -> tuple[int, int]:
         """Return the number and the length of a study."""
