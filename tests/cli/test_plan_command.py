@@ -100,7 +100,7 @@ def test_a_large_cut_tree_is_shown_when_asked_for(run) -> None:
 def test_a_plan_that_is_not_exact_shows_its_bound(run) -> None:
     rough = run("plan", "bolts", "--method", "myopic", "--json").json
     assert rough["bound"] > run("plan", "bolts", "--json").json["value"] > rough["value"]
-    assert f"at most {rough['gap']:.3g} better than this plan" in run("plan", "bolts", "--method", "myopic").out
+    assert f"at most {rough['gap']:.4g} USD better than this plan" in run("plan", "bolts", "--method", "myopic").out
 
 
 class TestMistakes:

@@ -5,11 +5,15 @@ It needs typer and rich, an extra (``pip install "proband[cli]"``).
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 from proband.errors import MissingExtraError, ProbandError, codes
 from proband.texts import escaped, without_passwords
+
+STOPPED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -20,6 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         By default those that the program was started with.
     """
+    shell = os.environ.get("_PROBAND_COMPLETE")
+    if shell and arguments is None:
+        from proband.cli.completing import answer
+
+        answer(shell, sys.argv[1:])
+        sys.exit(0)
     if "" not in sys.path:
         sys.path.append("")  # --agents here:Mine is found in here.py of the current folder, after all that is installed
     try:
@@ -37,8 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> None:
     try:
         from proband.cli.app import app
+        from proband.cli.groups import StoppedError
 
-        app(None if arguments is None else list(arguments), prog_name="proband")
+        try:
+            app(None if arguments is None else list(arguments), prog_name="proband")
+        except StoppedError as stopped:
+            print(f"\nstopped: {escaped(str(stopped))}", file=sys.stderr)
+            sys.exit(STOPPED)
     except ModuleNotFoundError as error:
         missing = (error.name or "").split(".")[0]
         if missing not in ("typer", "rich"):
@@ -49,6 +64,7 @@ def _run(arguments: Sequence[str] | None) -> None:
 
 
 def _print_error(message: str) -> None:
-    red, plain = ("\033[31m", "\033[0m") if sys.stderr.isatty() else ("", "")
+    coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    red, plain = ("\033[31m", "\033[0m") if coloured else ("", "")
     shown = escaped(without_passwords(message), keep="\n")
     print(f"{red}error:{plain} {shown}", file=sys.stderr)

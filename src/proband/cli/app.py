@@ -15,7 +15,7 @@ MISTAKES: Any = typer.BadParameter.__bases__
 
 COMMANDS = (
     "init", "plan", "evaluate", "next", "rules", "sensors", "example", "doctor", "demo",
-    "study", "serve", "token", "experiment",
+    "study", "serve", "token", "experiment", "completion",
 )  # fmt: skip
 
 
@@ -26,6 +26,8 @@ class Root(groups.Commands):
         """Run a command."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            raise groups.StoppedError(str(stop) or "nothing was written") from stop
         except MISTAKES as error:
             error.message = escaped(without_passwords(error.message))
             raise

@@ -64,7 +64,8 @@ def _compile(parts: list[str] | None, *, as_json: bool) -> None:
     from proband.warming import PARTS, warm
 
     done = []
-    with printing.progress_bar(counting=True) as bar:
+    stopped = printing.kept_if_stopped("what was compiled is kept")
+    with stopped, printing.progress_bar(counting=True) as bar:
         names = parts or list(PARTS)
         task = bar.add_task("", total=len(names))
         for name in names:

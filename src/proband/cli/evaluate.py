@@ -14,6 +14,7 @@ from proband.planners import evaluate
 from proband.planners.files import load_policy
 from proband.policies import DecideNow, FixedSet, Tree, test_everything
 from proband.problem import Problem
+from proband.quantities import number
 from proband.vocabulary import Policy
 
 PolicyArgument = Annotated[
@@ -56,12 +57,13 @@ def evaluate_command(
         estimate=estimate,
         sheet=sheet,
     )
-    result = evaluate(task, law, policy_named(policy, task, law))
+    with printing.waiting("evaluating"):
+        result = evaluate(task, law, policy_named(policy, task, law))
     if as_json:
         content = {"problem": task.name, "unit": task.unit, "policy": policy, "law": source, "value": result.value}
         printing.print_json({**content, **printing.evaluation_content(result)})
         return
-    spread = f", standard error {result.standard_error:.1g}" if result.standard_error else ""
+    spread = f", standard error {number(result.standard_error, 1)}" if result.standard_error else ""
     printing.print_title(task.name or "Evaluation")
     printing.print_facts(
         [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -50,7 +51,8 @@ def example_command(
         problem_path.write_text(problem_text(instance.name), encoding="utf-8")
     else:
         instance.problem.save(problem_path)
-    rows = instance.sample(np.random.default_rng(seed), records)
-    tables.write_table(records_path, instance.problem.tests, rows)
+    with printing.waiting("simulating subjects"):
+        rows = instance.sample(np.random.default_rng(seed), records)
+        tables.write_table(records_path, instance.problem.tests, rows)
     printing.print_facts([("problem", str(problem_path)), ("records", f"{records_path}, {records} simulated subjects")])
-    printing.say(f"\nNow try:  proband plan {problem_path} --data {records_path}")
+    printing.say(f"\nNow try:  proband plan {shlex.quote(str(problem_path))} --data {shlex.quote(str(records_path))}")

@@ -11,6 +11,18 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 
+class StoppedError(Exception):
+    """Somebody pressed Ctrl-C; the message says what is kept."""
+
+
+class Command(TyperCommand):
+    """A command whose help shows no types of Python."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return its options and arguments."""
+        return _plain(super().get_params(ctx))
+
+
 class Commands(TyperGroup):
     """The commands of a package: of each the function ``NAME_command``, or for a group the application ``NAME_app``."""
 
@@ -24,6 +36,10 @@ class Commands(TyperGroup):
     def lines(self) -> dict[str, str]:
         """The first line of each command's help."""
         return {name: _first_line(name, module) for name, module in self.modules.items()}
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of the group."""
+        return _plain(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help of the group, without loading its commands."""
@@ -60,10 +76,20 @@ def _made(name: str, module: Any) -> Any:
     application = getattr(module, f"{name}_app", None)
     if application is None:
         application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-        application.command(name)(getattr(module, f"{name}_command"))
+        application.command(name, cls=Command)(getattr(module, f"{name}_command"))
     command: Any = typer.main.get_command(application)
     command.name = name
     return command
+
+
+def _plain(parameters: Any) -> Any:
+    """Let help show no types of Python: a flag has no value, and an argument's name says what it is."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+        elif not parameter.opts[0].startswith("-"):
+            parameter.display_type = lambda ctx: None
+    return parameters
 
 
 def _first_line(name: str, module: str) -> str:

@@ -44,7 +44,8 @@ def init_command(
     """
     if out.exists() and not force:
         raise ProbandError(f"{out}: it exists already; nothing was written; choose another --out, or add --force")
-    found = draft(inputs.table_at(table), label=label, sheet=sheet)
+    with printing.waiting("reading the table"):
+        found = draft(inputs.table_at(table), label=label, sheet=sheet)
     out.write_text(found.text, encoding="utf-8")
     if as_json:
         printing.print_json({**_content(found), "written": str(out)})

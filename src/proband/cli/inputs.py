@@ -11,6 +11,7 @@ import typer
 
 import proband
 from proband import distributions, estimators, instances
+from proband.cli import printing
 from proband.errors import DistributionError, StateError, UnknownNameError
 from proband.tables import reading
 
@@ -144,7 +145,8 @@ def load_law(
 
 def _learned(problem: Problem, data: Path, *, sheet: str | None, complete_only: bool, estimate: str | None) -> Law:
     table = table_at(data)
-    records, called = problem.records(table, sheet=sheet), reading.called(table)
+    with printing.waiting("reading the table"):
+        records, called = problem.records(table, sheet=sheet), reading.called(table)
 
     def learn(some: Records) -> tuple[Solvable, str]:
         if problem.measured:
@@ -153,7 +155,9 @@ def _learned(problem: Problem, data: Path, *, sheet: str | None, complete_only: 
             return _estimated_law(problem, some, called, estimate)
         return _law_of_records(some, called, complete_only=complete_only)
 
-    return Law(*learn(records), records, lambda some: learn(some)[0])
+    with printing.waiting("estimating the law"):
+        law, source = learn(records)
+    return Law(law, source, records, lambda some: learn(some)[0])
 
 
 def table_at(path: Path) -> Any:

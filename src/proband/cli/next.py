@@ -17,6 +17,7 @@ from proband.planners.files import load_policy
 from proband.policies import Node, Tree
 from proband.policies.nodes import Alternative
 from proband.problem import Problem
+from proband.quantities import percent
 from proband.vocabulary import FloatArray, Kind
 
 PolicyFileArgument = Annotated[
@@ -41,7 +42,8 @@ def next_command(policy: PolicyFileArgument, known: KnownOption = None, as_json:
     $ proband next policy.json --known "bolt weight=nominal"
     $ proband next measured.json --known hardness=28.5
     """
-    saved = load_policy(policy)
+    with printing.waiting("reading the policy"):
+        saved = load_policy(policy)
     ANSWERS[saved.problem.kind](saved, known or [], as_json=as_json)
 
 
@@ -171,8 +173,8 @@ def _show(problem: Problem, state: FloatArray, answer: Answer) -> None:
         facts.append(("not used yet", f"{', '.join(answer.waiting)} (what is known on arrival comes first)"))
     facts.append(("value", f"{printing.amount(problem, answer.value)} expected from here on"))
     if answer.gap > 1e-9:
-        facts.append(("bound", f"at most {answer.gap:.3g} better than this"))
-    facts.append(("such subjects", printing.percent(answer.probability) if answer.probability > 0 else "never seen"))
+        facts.append(("bound", f"at most {printing.amount(problem, answer.gap)} better than this"))
+    facts.append(("such subjects", percent(answer.probability) if answer.probability > 0 else "never seen"))
     printing.print_facts(facts)
     if len(answer.alternatives) > 1:
         printing.say()

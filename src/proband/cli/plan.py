@@ -237,7 +237,12 @@ def _show(answer: Answer, *, show_tree: bool) -> None:
     facts = [("law", answer.law.source), ("value", printing.value_of_plan(task, best.value, in_sample=in_sample))]
     facts += validating.facts(task, answer.seen, cut=answer.cut is not None)
     if best.gap > 1e-9:
-        facts.append(("bound", f"{printing.amount(task, best.bound)}: at most {best.gap:.3g} better than this plan"))
+        facts.append(
+            (
+                "bound",
+                f"{printing.amount(task, best.bound)}: at most {printing.amount(task, best.gap)} better than this plan",
+            )
+        )
     facts += printing.evaluation_facts(task, best.evaluation)
     facts.append(("method", f"{best.method}, {best.explain_choice}"))
     if answer.cut is not None:

@@ -12,6 +12,7 @@ from proband.distributions import Gaussian
 from proband.planners import Plan
 from proband.planners.files import save_policy
 from proband.planners.validation import Validation
+from proband.quantities import number, percent
 from proband.vocabulary import Kind
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ def write(best: Plan, out: Path | None, plot: Path | None) -> list[str]:
     """Write the files that were asked for; return their paths."""
     written = []
     if out is not None:
-        save_policy(best, out)
+        with printing.waiting("writing the policy"):
+            save_policy(best, out)
         written.append(str(out))
     if plot is not None:
         from proband.figures import draw_plan, save_figure
 
-        save_figure(draw_plan(best), plot)
+        with printing.waiting("drawing"):
+            save_figure(draw_plan(best), plot)
         written.append(str(plot))
     return written
 
@@ -73,7 +76,7 @@ def show(best: Plan, law: Law, seen: Validation | None, written: list[str]) -> N
     value = printing.value_of_plan(task, best.value, in_sample=law.records is not None)
     facts = [("law", law.source), ("value", value), *validating.facts(task, seen)]
     if best.error:
-        facts.append(("numerical error", f"about {best.error:.1g} (an estimate)"))
+        facts.append(("numerical error", f"about {number(best.error, 1)} (an estimate)"))
     facts += OWN_FACTS[task.kind](best)
     names = [task.tests[i].name for i in redundant(best)]
     if names:
@@ -87,7 +90,7 @@ def show(best: Plan, law: Law, seen: Validation | None, written: list[str]) -> N
 
 
 def _score_facts(best: Plan) -> list[tuple[str, str]]:
-    spread = f"costs, tests and decisions: standard error {best.evaluation.standard_error:.1g}"
+    spread = f"costs, tests and decisions: standard error {number(best.evaluation.standard_error, 1)}"
     return [*printing.evaluation_facts(best.problem, best.evaluation), ("simulated", spread)]
 
 
@@ -99,7 +102,7 @@ def _set_facts(best: Any) -> list[tuple[str, str]]:
         ("entropy", f"worth {printing.amount(task, evaluation.reward)} a round"),
         ("costs", f"{printing.amount(task, evaluation.cost)} a round"),
     ]
-    proved = "proved best" if best.gap <= 1e-6 else f"at most {best.gap:.3g} below the best"
+    proved = "proved best" if best.gap <= 1e-6 else f"at most {printing.amount(task, best.gap)} below the best"
     return [*facts, ("proof", proved)]
 
 
@@ -120,10 +123,8 @@ def show_choices(best: Plan, state: Any) -> None:
 
 def _spoken(belief: Belief) -> str:
     unit = f" {belief.unit}" if belief.unit else ""
-    branches = "; ".join(
-        f"{_stretch(branch, unit)} {printing.percent(branch.probability)}" for branch in belief.branches
-    )
-    return f"{belief.mean:.5g} ± {belief.sd:.3g}{unit}: {branches}"
+    branches = "; ".join(f"{_stretch(branch, unit)} {percent(branch.probability)}" for branch in belief.branches)
+    return f"{number(belief.mean, 5)} ± {number(belief.sd, 3)}{unit}: {branches}"
 
 
 def _stretch(branch: Branch, unit: str) -> str:

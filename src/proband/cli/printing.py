@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from proband import quantities
 from proband.texts import escaped
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def progress_bar(*, counting: bool = False) -> Progressbar:
     counted = (text, progress.BarColumn(), progress.MofNCompleteColumn(), elapsed, progress.TimeRemainingColumn())
     columns = counted if counting else (progress.SpinnerColumn(), text, elapsed)
     console = Console(stderr=True)
-    return progress.Progress(*columns, console=console, transient=True, disable=counting and not sys.stderr.isatty())
+    return progress.Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty())
 
 
 @contextmanager
@@ -71,6 +72,16 @@ def counting(what: str, total: int) -> Iterator[Report]:
     line = bar.add_task(what, total=total)
     with _shown_late(bar):
         yield lambda progress: bar.update(line, completed=progress.done)
+
+
+@contextmanager
+def kept_if_stopped(what: Callable[[], str] | str) -> Iterator[None]:
+    """Say what is kept when somebody presses Ctrl-C here; without this it is nothing."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        told = str(stop) or (what if isinstance(what, str) else what())
+        raise KeyboardInterrupt(told) from stop
 
 
 @contextmanager
@@ -120,6 +131,16 @@ def print_facts(facts: Iterable[tuple[str, str]]) -> None:
     rows = list(facts)
     width = max(len(name) for name, _ in rows)
     console = Console(highlight=False)
+    if console.is_terminal:  # broken at words, each fact in its column
+        from rich.table import Table
+
+        grid = Table.grid(padding=(0, 2, 0, 0))
+        grid.add_column(style="bold", no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, fact in rows:
+            grid.add_row(Text(escaped(name)), Text(escaped(fact)))
+        console.print(grid)
+        return
     for name, fact in rows:
         console.print(Text.assemble((f"{escaped(name):<{width}}  ", "bold"), escaped(fact)), soft_wrap=True)
 
@@ -131,7 +152,8 @@ def say(text: str = "", *, error: bool = False, line: bool = True) -> None:
 
 def print_title(title: str) -> None:
     """Print a line that stands out."""
-    Console(highlight=False).print(Text(escaped(title), style="bold cyan"), soft_wrap=True)
+    console = Console(highlight=False)
+    console.print(Text(escaped(title), style="bold cyan"), soft_wrap=not console.is_terminal)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, best: int | None = None) -> None:
@@ -153,8 +175,8 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
         [
             f"{'test' if other.action < problem.d else 'decide'}: {problem.action_name(other.action)}",
             amount(problem, costs[other.action]) if other.action < problem.d else "",
-            f"{other.value:.4g}",
-            f"{'at most ' * other.at_most}{other.loss:.4g}" if other.loss > 0 else "best",
+            quantities.number(other.value),
+            f"{'at most ' * other.at_most}{quantities.number(other.loss)}" if other.loss > 0 else "best",
         ]
         for other in actions
     ]
@@ -164,18 +186,7 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
 
 def amount(problem: Problem, number: float) -> str:
     """Return a number of costs or rewards with its unit."""
-    return f"{number:.4g} {problem.unit}".rstrip()
-
-
-def percent(share: float) -> str:
-    """Return a probability as a percentage.
-
-    Examples
-    --------
-    >>> percent(0.98765), percent(1.0000000000000002)
-    ('98.8 %', '100 %')
-    """
-    return f"{100 * share:.3g} %"
+    return quantities.amount(number, problem.unit)
 
 
 def value_of_plan(problem: Problem, value: float, *, in_sample: bool) -> str:
@@ -187,7 +198,7 @@ def evaluation_facts(problem: Problem, evaluation: Evaluation) -> list[tuple[str
     """Return what to expect of a new subject, for people."""
     return [
         ("expected costs", amount(problem, evaluation.cost)),
-        ("expected tests", f"{evaluation.tests:.3g} of {len(problem.operable)}"),
+        ("expected tests", f"{quantities.number(evaluation.tests, 3)} of {len(problem.operable)}"),
         ("decisions", _decisions(evaluation.decisions)),
     ]
 
@@ -204,6 +215,6 @@ def evaluation_content(evaluation: Evaluation) -> dict[str, Any]:
 
 def _decisions(decisions: Mapping[str, float], most: int = 6) -> str:
     if len(decisions) <= most:
-        return " · ".join(f"{name} {percent(share)}" for name, share in decisions.items())
+        return " · ".join(f"{name} {quantities.percent(share)}" for name, share in decisions.items())
     likeliest, share = next(iter(decisions.items()))
-    return f"{len(decisions)} different ones; most often {likeliest} ({percent(share)})"
+    return f"{len(decisions)} different ones; most often {likeliest} ({quantities.percent(share)})"

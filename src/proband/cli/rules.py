@@ -32,8 +32,9 @@ def rules_command(policy: PolicyFileArgument, kind: AsOption = "text", out: OutO
     """
     if kind not in FORMATS:
         raise UnknownNameError(f"--as is {kind!r}; rules are written as {', '.join(FORMATS)}; choose one")
-    saved = load_policy(policy)
-    text = FORMATS[kind](saved if isinstance(saved, Tree) else saved.tree()).rstrip("\n")
+    with printing.waiting("writing rules"):
+        saved = load_policy(policy)
+        text = FORMATS[kind](saved if isinstance(saved, Tree) else saved.tree()).rstrip("\n")
     if out is None:
         printing.say(text)
         return

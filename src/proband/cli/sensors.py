@@ -14,6 +14,7 @@ from proband.cli import inputs, printing
 from proband.errors import UnknownNameError
 from proband.instances.networks import is_example, load_network
 from proband.planners import Options
+from proband.quantities import number
 
 if TYPE_CHECKING:
     from proband.planners.subset import SubsetSolution
@@ -161,7 +162,7 @@ def _answer_sizes(
         printing.print_facts(_facts(names, found[0], written))
         return
     rows = [
-        [str(size), f"{each.value:.6g}", f"{each.bound:.6g}", _proof(each), f"{each.seconds:.2f} s"]
+        [str(size), number(each.value, 6), number(each.bound, 6), _proof(each), f"{each.seconds:.2f} s"]
         for size, each in zip(wanted, found, strict=True)
     ]
     printing.print_table(["size", "entropy", "bound", "", "time"], rows)
@@ -202,7 +203,7 @@ def _draw(
 def _facts(names: Sequence[str], solution: SubsetSolution, written: list[str]) -> list[tuple[str, str]]:
     return [
         ("sites", ", ".join(names[i] for i in solution.chosen) or "none"),
-        ("value", f"{solution.value:.6g}"),
+        ("value", number(solution.value, 6)),
         ("proof", _proof(solution)),
         ("search", f"{solution.method}, {solution.nodes:,} nodes, {solution.seconds:.2f} s"),
         *(("written", path) for path in written),
@@ -214,7 +215,7 @@ def _proved(solution: SubsetSolution) -> bool:
 
 
 def _proof(solution: SubsetSolution) -> str:
-    return "proved best" if _proved(solution) else f"at most {solution.gap:.3g} below the best"
+    return "proved best" if _proved(solution) else f"at most {number(solution.gap, 3)} below the best"
 
 
 def _content(names: Sequence[str], solution: SubsetSolution) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from proband.cli.inputs import Law
 from proband.distributions import Distribution
 from proband.planners.validation import LEVEL, Interval, Scores, Validation, cross_validate
 from proband.problem import Problem
+from proband.quantities import number
 from proband.vocabulary import Kind, Policy
 
 IN_SAMPLE, BY_LAW = "in-sample", "under the law"
@@ -39,7 +40,7 @@ def facts(task: Problem, found: Validation | None, *, cut: bool = False) -> list
     told = [("cross-validated", f"{_value(task, found.plan)} ({'the cut tree, ' * cut}{found.folds} folds, {rows})")]
     for name, scores in found.others.items():
         ahead = scores.ahead
-        more = "" if ahead is None else f"; the plan is ahead by {ahead.mean:.3g} ({_limits(ahead)})"
+        more = "" if ahead is None else f"; the plan is ahead by {number(ahead.mean, 3)} ({_limits(ahead)})"
         told.append((NAMES.get(name, name), _value(task, scores) + more))
     return told
 
@@ -55,4 +56,4 @@ def _value(task: Problem, scores: Scores) -> str:
 
 
 def _limits(found: Interval) -> str:
-    return f"{found.low:.3g} to {found.high:.3g}"
+    return f"{number(found.low, 3)} to {number(found.high, 3)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from proband import quantities
 from proband.policies.nodes import Node
 from proband.policies.tree import Tree
 from proband.vocabulary import FloatArray
@@ -80,14 +81,14 @@ def _label(tree: Tree, branch: _Branch) -> str:
     problem, node = tree.problem, branch.node
     name = problem.action_name(node.action)
     if node.children:
-        price = f"{problem.costs(branch.state)[0, node.action]:g} {problem.unit}".rstrip()
+        price = quantities.amount(problem.costs(branch.state)[0, node.action], problem.unit, 6)
         name += " (on arrival)" if problem.tests[node.action].on_arrival else f" ({price})"
-    return f"{name}  value {node.value:.4g}"
+    return f"{name}  value {quantities.number(node.value)}"
 
 
 def _edge(branch: _Branch) -> str:
     probability = branch.node.probability
-    return f"{branch.outcome} · " + (f"{100 * probability:.3g} %" if probability > 0 else "never seen")
+    return f"{branch.outcome} · " + (quantities.percent(probability) if probability > 0 else "never seen")
 
 
 def _quote(label: str) -> str:

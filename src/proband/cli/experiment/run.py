@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -86,8 +87,14 @@ def run_command(
     )
     folder = folder_of(name, out)
     executor, how = _executor(jobs, cluster)
-    with printing.progress_bar(counting=True) as bar:
-        task = bar.add_task(name, total=len(experiment.cells(seed=seed)))
+    cells, bar = len(experiment.cells(seed=seed)), printing.progress_bar(counting=True)
+    task = bar.add_task(name, total=cells)
+
+    def kept() -> str:
+        done = int(bar.tasks[0].completed)
+        return f"{done} of {cells} cells are finished and kept in {folder}; the same command runs the others"
+
+    with printing.kept_if_stopped(kept), bar:
         table = run(
             experiment, folder, seed=seed, executor=executor, how=how, fresh=fresh,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
@@ -97,7 +104,10 @@ def run_command(
         return
     printing.print_title(experiment.title)
     print_summary(experiment, table)
-    printing.say(f"\n{folder}: table.csv{_parquet(folder)}, manifest.json; draw it with proband experiment plot {name}")
+    where = "" if out is None else f" --out {shlex.quote(str(out))}"
+    printing.say(
+        f"\n{folder}: table.csv{_parquet(folder)}, manifest.json; draw it with proband experiment plot {name}{where}"
+    )
 
 
 def plot_command(
@@ -111,7 +121,9 @@ def plot_command(
     """
     folder = folder_of(name, out)
     measure = "realised_regret" if realised else "pseudo_regret"
-    for path in plot(read_table(folder), find(name), to or folder, measure=measure):
+    with printing.waiting("drawing"):
+        paths = list(plot(read_table(folder), find(name), to or folder, measure=measure))
+    for path in paths:
         printing.say(str(path))
 
 
@@ -122,7 +134,9 @@ def report_command(name: NameArgument, out: OutOption = None, to: ToOption = Non
     $ proband experiment report paper-discrete --to docs/experiments
     """
     folder = folder_of(name, out)
-    for path in report(find(name), folder, to or folder):
+    with printing.waiting("writing the page"):
+        paths = list(report(find(name), folder, to or folder))
+    for path in paths:
         printing.say(str(path))
 
 

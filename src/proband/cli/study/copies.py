@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from proband.cli import inputs, printing
 from proband.cli.study.options import DEFAULT_STORE, ActorOption, StoreOption, StudyArgument, on_study, opened
 from proband.errors import StudyError, UnknownStudyError
 from proband.studies import Study, copy_study, import_study, open_store
-from proband.studies.exchange.exports import read_export
+from proband.studies.exchange.exports import Verified, read_export
 from proband.studies.stores import Hidden
 from proband.studies.stores.entries import names_of_studies
 
@@ -48,11 +49,13 @@ def import_command(
                 f"write proband study import {shlex.quote(name)} {shlex.quote(str(path))}, with another --store if the "
                 "copy is to stand beside the first"
             )
-        found = import_study(path, store=store)
+        with printing.waiting("importing"):
+            found = import_study(path, store=store)
         content: dict[str, Any] = {"events": found.length, "hash": found.hash}
     else:
         with opened(study, store, None, actor) as live:
-            learned = live.learn_from(inputs.table_at(path), source=source, sheet=sheet)
+            with printing.waiting("importing"):
+                learned = live.learn_from(inputs.table_at(path), source=source, sheet=sheet)
             content = {"subjects_added": int(learned), "subjects_recognised": learned.recognised}
     printing.print_content(content, as_json=as_json)
 
@@ -70,10 +73,12 @@ def export_command(
     $ proband study export bolts subjects.csv
     """
     if path.suffix.lower() == ".jsonl":
-        found = live.export(path)
+        with printing.waiting("exporting"):
+            found = live.export(path)
         content: dict[str, Any] = {"written": str(path), "events": found.length, "hash": found.hash}
     else:
-        live.write_table(path)
+        with printing.waiting("exporting"):
+            live.write_table(path)
         content = {"written": str(path), "subjects": len(live.table())}
     printing.print_content(content, as_json=as_json)
 
@@ -95,13 +100,21 @@ def copy_command(
         names = study or names_of_studies(here)
         if not names:
             raise UnknownStudyError(f"there is no study in {here.url}; give the store that has one")
-        found = [(name, copy_study(name, source=here, target=there)) for name in names]
+        found: list[tuple[str, Verified]] = []
+        for name in names:
+            kept = partial(_kept, [name for name, _ in found])
+            with printing.kept_if_stopped(kept), printing.waiting(f"copying {name}"):
+                found.append((name, copy_study(name, source=here, target=there)))
     if as_json:
         printing.print_json(
             {"copied": [{"study": name, "events": log.length, "hash": log.hash} for name, log in found]}
         )
     else:
         printing.print_table(["study", "events", "hash"], [[name, f"{log.length:,}", log.hash] for name, log in found])
+
+
+def _kept(names: list[str]) -> str:
+    return f"{', '.join(names) or 'nothing'} was copied, whole; the same command copies the rest"
 
 
 @on_study(telling=False)
@@ -127,8 +140,9 @@ def verify_command(
     $ proband study verify bolts
     $ proband study verify bolts --hash $(cat hash.txt)
     """
-    found = live.verify(length=length, hash=hash, export=export)
-    replayed = live.replay() if replay else None
+    with printing.waiting("verifying"):
+        found = live.verify(length=length, hash=hash, export=export)
+        replayed = live.replay() if replay else None
     content: dict[str, Any] = {"events": found.length, "hash": found.hash, "chain": "whole"}
     if replayed is not None:
         content |= {"advice_replayed": replayed.advices, "advice_that_differs": len(replayed.differences)}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import shlex
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from proband.cli import printing
 from proband.studies import Study
 from proband.studies.stores import Hidden
 
@@ -49,6 +52,14 @@ def opened(
     return Study.open(name, store=store, station=station, actor=actor, replan=replan)
 
 
+def store_option(store: str) -> str:
+    """Return the option that names a store in a hint, as it was given; nothing where it need not be named."""
+    if store in (DEFAULT_STORE, os.environ.get(STORE_VARIABLE)):
+        return ""
+    hidden = repr(Hidden(store)) != repr(str(store))
+    return f" --store {'...' if hidden else shlex.quote(store)}"
+
+
 def on_study(*, telling: bool = True, replan: str = "now") -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Let a command be called with a study open: STUDY and --store say which, --station and --actor who tells.
 
@@ -62,7 +73,8 @@ def on_study(*, telling: bool = True, replan: str = "now") -> Callable[[Callable
         def opened_first(
             study: str, store: str, station: str | None = None, actor: str | None = None, **own: Any
         ) -> None:
-            with opened(study, store, station, actor, replan=replan) as live:
+            told = printing.kept_if_stopped("what was recorded is in the log of the study; nothing else was written")
+            with told, opened(study, store, station, actor, replan=replan) as live:
                 command(live, **own)
 
         _, *own = inspect.signature(command, eval_str=True).parameters.values()

@@ -5,25 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 from proband.cli import printing
+from proband.quantities import amount, number, percent
 from proband.studies import Advice, Subject, Summary
 from proband.studies.summary import Exploration
 
 
-def summary_facts(summary: Summary) -> list[tuple[str, str]]:
+def summary_facts(summary: Summary, *, hint: str | None = None) -> list[tuple[str, str]]:
     """Return a study at a glance, for people."""
-    unit = f" {summary.unit}" if summary.unit else ""
+    saved = amount(summary.cost_saved, summary.unit)
+    unit = f" {summary.unit}".rstrip()
+    how = "" if hint is None else f": proband study take {hint}"
     facts = [
         ("agent", summary.agent),
         ("subjects", f"{summary.finished:,} finished, {summary.open:,} open, {summary.voided:,} voided"),
     ]
     if summary.waiting:
-        facts.append(("waiting", f"{summary.waiting:,} open subjects were left by their station: proband study take"))
+        facts.append(("waiting", f"{summary.waiting:,} open subjects were left by their station{how}"))
     if summary.imported:
         facts.append(("past records", f"{summary.imported:,}"))
-    if summary.mean_cost is not None:
+    if summary.mean_cost is not None and summary.mean_tests is not None:
         facts += [
-            ("cost", f"{summary.mean_cost:.4g}{unit} and {summary.mean_tests:.3g} tests a subject"),
-            ("saved", f"{summary.tests_saved:,} tests, {summary.cost_saved:.4g}{unit}, against testing everything"),
+            ("cost", f"{amount(summary.mean_cost, summary.unit)} and {number(summary.mean_tests, 3)} tests a subject"),
+            (
+                "saved",
+                f"{summary.tests_saved:,} tests, {saved}, against testing everything",
+            ),
             ("decisions", " · ".join(f"{name} {count:,}" for name, count in summary.decisions.items())),
         ]
     if summary.tests_against_advice or summary.decisions_against_advice:
@@ -51,28 +57,23 @@ def summary_facts(summary: Summary) -> list[tuple[str, str]]:
 
 def _learning(explored: Exploration) -> str:
     left = "for good" if explored.commitment is None else f"for {explored.commitment:,} more subjects"
-    share = (
-        ""
-        if explored.completing is None
-        else f"; {printing.percent(explored.completing)} are tested completely to learn"
-    )
+    share = "" if explored.completing is None else f"; {percent(explored.completing)} are tested completely to learn"
     return f"the present policy stays {left}{share}"
 
 
 def print_advice(advice: Advice) -> None:
     """Print what to do, why, and the alternatives."""
-    unit = f" {advice.unit}" if advice.unit else ""
-    price = f" for {advice.cost:.4g}{unit}" if advice.kind == "test" else ""
+    price = f" for {amount(advice.cost, advice.unit)}" if advice.kind == "test" else ""
     verb = "Next test" if advice.kind == "test" else "Decide"
     printing.print_title(f"{advice.subject}: {verb}: {advice.action}{price}")
-    printing.print_facts([("why", advice.reason), ("spent", f"{advice.spent:.4g}{unit} so far")])
+    printing.print_facts([("why", advice.reason), ("spent", f"{amount(advice.spent, advice.unit)} so far")])
     if len(advice.alternatives) > 1:
         printing.say()
         rows = [
             [
                 f"{'test' if a.kind == 'test' else 'decide'}: {a.name}",
-                f"{a.value:.4g}",
-                f"{a.loss:.4g}" if a.loss > 0 else "best",
+                number(a.value),
+                number(a.loss) if a.loss > 0 else "best",
             ]
             for a in advice.alternatives
         ]
@@ -98,4 +99,4 @@ def print_answer(subject: Subject, advice: Advice | None, *, as_json: bool) -> N
 
 def spent_on(subject: Subject) -> str:
     """Return what the tests of a subject cost so far, for people."""
-    return f"{subject.spent:.4g} {subject.unit}".rstrip()
+    return amount(subject.spent, subject.unit)

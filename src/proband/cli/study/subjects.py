@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from proband.cli.inputs import JsonOption, parse_known
-from proband.cli.printing import print_facts, print_json, say
+from proband.cli.printing import print_facts, print_json, say, waiting
 from proband.cli.study.options import KeyOption, KnownOption, ReasonOption, SubjectArgument, on_study
 from proband.cli.study.printing import print_advice, print_answer, spent_on
 from proband.studies import Study
@@ -28,7 +28,9 @@ def arrive_command(
     $ proband study arrive gout --known sex=male --json
     """
     came = live.arrive(parse_known(known or []), subject=subject, key=key)
-    print_answer(came, live.ask(came) if came.status == "open" else None, as_json=as_json)
+    with waiting("finding out what to do first"):
+        advice = live.ask(came) if came.status == "open" else None
+    print_answer(came, advice, as_json=as_json)
 
 
 @on_study(telling=False)
@@ -38,7 +40,8 @@ def ask_command(live: Study, subject: SubjectArgument, as_json: JsonOption = Fal
     [bold]Examples[/bold]
     $ proband study ask bolts "bolt 17"
     """
-    advice = live.ask(subject)
+    with waiting("finding out what to do next"):
+        advice = live.ask(subject)
     if as_json:
         print_json(advice.to_dict())
     else:
@@ -64,7 +67,9 @@ def tell_command(
     cut = [f"{test}: {now.known[test]}" for test, outcome in told.items() if now.known[test] != outcome]
     if cut and not as_json and not live.problem.measured:
         print_facts([("recorded", ", ".join(cut))])
-    print_answer(now, live.ask(subject), as_json=as_json)
+    with waiting("finding out what to do next"):
+        advice = live.ask(subject)
+    print_answer(now, advice, as_json=as_json)
 
 
 @on_study()
@@ -83,7 +88,8 @@ def decide_command(
     $ proband study decide bolts "bolt 17"
     $ proband study decide bolts "bolt 17" fail
     """
-    taken = live.decide(subject, decision, key=key)
+    with waiting("learning from this subject"):
+        taken = live.decide(subject, decision, key=key)
     done = live.subject(subject)
     if as_json:
         print_json({"decision": taken, **done.to_dict()})

@@ -1,55 +1,98 @@
-"""``proband study run``: an operator at a terminal, one subject after another.
-
-On a terminal the arrow keys move and Enter chooses; numbers choose at once. Where input is not a terminal, the same
-menus read a number from each line: a script can drive them.
-"""
+"""``proband study run``: an operator at a terminal, one subject after another."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-import typer
-
 from proband.cli import printing
+from proband.cli.study.menus import ask, choose, tell
 from proband.cli.study.printing import print_advice, summary_facts
-from proband.errors import ProbandError
+from proband.errors import HeldError, ProbandError
+from proband.quantities import amount
 from proband.studies import Advice, Study, Subject
-from proband.texts import escaped, without_passwords
+from proband.texts import without_passwords
 from proband.vocabulary import Test
 
-UP, DOWN, ENTER, QUIT = "up", "down", "enter", "quit"
-KEYS = (
-    dict.fromkeys(("\x1b[A", "\x1bOA", "k"), UP)
-    | dict.fromkeys(("\x1b[B", "\x1bOB", "j"), DOWN)
-    | {"\r": ENTER, "\n": ENTER, "q": QUIT}
-)
+MOST_LISTED = 20
+"""Subjects in a list, at most: others are called by name."""
 
 Act = Callable[[Study, Subject], object]
 
 
 def operate(study: Study) -> None:
     """Work through subjects until the operator leaves."""
+    with printing.kept_if_stopped("everything that was told is recorded; an open subject stays open"):
+        _operate(study)
+
+
+def _operate(study: Study) -> None:
     while True:
         waiting = study.subjects(open=True)
-        options = ["new subject", *(f"go on with {s.name} ({len(s.ran)} tests, at {s.station})" for s in waiting[:20])]
-        chosen = choose(f"{study.name}: {len(waiting)} open", [*options, "the study at a glance", "leave"])
-        if chosen is None or chosen == len(options) + 1:
-            printing.say("Everything is recorded. Good bye.")
+        listed = waiting[:MOST_LISTED]
+        options: list[tuple[str, Callable[[], object]]] = [("new subject", lambda: _treat(study, _new(study)))]
+        options += [(_offer(s), partial(_go_on, study, s)) for s in listed]
+        if len(waiting) > len(listed):
+            options.append(("go on with another one, by its name", lambda: _go_on(study, study.subject(_named()))))
+        options.append(("correct a finished subject", lambda: _correct_finished(study)))
+        options.append(("the study at a glance", lambda: printing.print_facts(summary_facts(study.summary()))))
+        chosen = choose(f"{study.name}: {len(waiting)} open", [*(name for name, _ in options), "leave"])
+        if chosen is None or chosen == len(options):
+            tell("Everything is recorded. Good bye.")
             return
         with _mistakes_are_shown():
-            if chosen == len(options):
-                printing.print_facts(summary_facts(study.summary()))
-            else:
-                # a subject that another station holds is taken over
-                _treat(study, study.take(waiting[chosen - 1], at_once=True) if chosen else _new(study))
+            options[chosen][1]()
+
+
+def _offer(subject: Subject) -> str:
+    ran = len(subject.ran)
+    return f"go on with {subject.name} ({ran} test{'s' * (ran != 1)}, at {subject.station})"
+
+
+def _named() -> str:
+    return ask("Name of the subject")
+
+
+def _go_on(study: Study, subject: Subject) -> None:
+    """Go on with an open subject; one that another station holds is taken over if the operator says so."""
+    try:
+        taken = study.take(subject)
+    except HeldError as held:
+        tell(str(held))
+        if choose(f"Take {subject.name} over from {subject.station}?", ["leave it there", "take it over"]) != 1:
+            return
+        taken = study.take(subject, at_once=True)
+    _treat(study, taken)
+
+
+def _correct_finished(study: Study) -> None:
+    """Correct an outcome of a subject that is finished: the study learns from it anew."""
+    finished = [s for s in study.subjects(open=False) if s.status == "finished"]
+    if not finished:
+        tell("No subject is finished yet: there is nothing to correct.")
+        return
+    last = finished[: -MOST_LISTED - 1 : -1]
+    names = [f"{s.name}: {s.decision}" for s in last]
+    chosen = choose("Which subject?", [*names, *["another one, by its name"] * (len(finished) > len(last))])
+    if chosen is None:
+        return
+    subject = study.subject(_named() if chosen == len(last) else last[chosen].name)
+    run = [test for test in subject.ran if test in subject.known]
+    if not run:
+        tell(f"No test was run on {subject.name}: there is nothing to correct.")
+        return
+    which = choose("Which test?", [f"{test}: {subject.known[test]}" for test in run])
+    if which is None:
+        return
+    right = _answer(study.problem.tests[study.problem.test_index(run[which])], "was not run: withdraw it")
+    if right is not None:
+        study.correct(subject, run[which], right or None, reason=ask("Why?"))
+        tell(f"Corrected: {subject.name}. What was there before stays in the log.")
 
 
 def _new(study: Study) -> Subject:
-    name = _line("Name of the subject (empty: its number)")
+    name = ask("Name of the subject (empty: its number)")
     return study.arrive(subject=name or None)
 
 
@@ -58,7 +101,7 @@ def _treat(study: Study, subject: Subject) -> None:
     while True:
         subject = study.subject(subject.name)
         if subject.status != "open":
-            printing.say(f"{subject.name}: {subject.decision or subject.status}, {subject.spent:.4g} {subject.unit}\n")
+            tell(f"{subject.name}: {subject.decision or subject.status}, {amount(subject.spent, subject.unit)}\n")
             return
         advice = study.ask(subject)
         printing.say()
@@ -77,7 +120,7 @@ def _step(study: Study, subject: Subject, advice: Advice) -> bool:
         ("void this subject", _void),
     )
     options = [*_advised(study, advice), *others]
-    title = f"{subject.name}, {subject.spent:.4g} {subject.unit} so far".replace("  ", " ")
+    title = f"{subject.name}, {amount(subject.spent, subject.unit)} so far"
     chosen = choose(title, [*(option for option, _ in options), "leave it open"])
     if chosen is None or chosen == len(options):
         return False
@@ -102,13 +145,29 @@ def _answers(test: Test) -> list[tuple[str, str]]:
 
 def _tell(test: Test, outcome: str, study: Study, subject: Subject) -> None:
     """Tell an outcome; a number is asked for, and the outcome that it is cut to is shown."""
-    told = study.tell(subject, test.name, outcome or _line(f"{test.name} in {test.unit}".removesuffix(" in ")))
+    told = study.tell(subject, test.name, outcome or _measurement(test))
     if not outcome and test.cuts:
-        printing.say(f"recorded as {test.name}: {told.known[test.name]}")
+        tell(f"recorded as {test.name}: {told.known[test.name]}")
+
+
+def _measurement(test: Test) -> str:
+    return ask(f"{test.name} in {test.unit}".removesuffix(" in "))
+
+
+def _answer(test: Test, nothing: str) -> str | None:
+    """Return what a test showed, the empty text for `nothing`, or None if the operator leaves."""
+    answers = _answers(test)
+    chosen = choose(f"What did {test.name} show?", [*(shown for shown, _ in answers), nothing])
+    if chosen is None or chosen == len(answers):
+        return None if chosen is None else ""
+    return answers[chosen][1] or _measurement(test)
 
 
 def _other_test(study: Study, subject: Subject) -> None:
     left = [study.problem.tests[i] for i in study.problem.operable if study.problem.tests[i].name not in subject.known]
+    if not left:
+        tell("Every test was run already.")
+        return
     chosen = choose("Which test was run?", [test.name for test in left])
     if chosen is None:
         return
@@ -131,13 +190,13 @@ def _otherwise(study: Study, subject: Subject) -> None:
 
 def _undo(study: Study, subject: Subject) -> None:
     if not subject.ran:
-        printing.say("No test was run yet.")
+        tell("There is nothing to undo: no test was run on this subject.")
         return
     study.correct(subject, subject.ran[-1], None, reason="undone at the terminal")
 
 
 def _void(study: Study, subject: Subject) -> None:
-    study.void(subject, reason=_line("Why?"))
+    study.void(subject, reason=ask("Why?"))
 
 
 @contextmanager
@@ -146,64 +205,4 @@ def _mistakes_are_shown() -> Iterator[None]:
     try:
         yield
     except ProbandError as error:
-        printing.say(f"That cannot be recorded: {without_passwords(str(error))}\n", error=True)
-
-
-def choose(title: str, options: Sequence[str]) -> int | None:
-    """Let the operator choose one option; None to leave."""
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        return _choose_by_keys(title, options)
-    printing.say(title)
-    for n, option in enumerate(options):
-        printing.say(f"  {n + 1}  {option}")
-    while True:
-        line = sys.stdin.readline()
-        if not line or line.strip().lower() in ("q", "quit"):
-            return None
-        if line.strip().isdigit() and 1 <= int(line) <= len(options):
-            return int(line) - 1
-        printing.say(f"{line.strip()!r} is no number from 1 to {len(options)}; try again, or q to leave")
-
-
-def _choose_by_keys(title: str, options: Sequence[str]) -> int | None:
-    printing.say(title + "   (arrows and Enter, or a number; q to leave)")
-    place, typed, lines = 0, "", len(options)
-    while True:
-        for n, option in enumerate(options):
-            mark = "\x1b[7m" if n == place else ""
-            typer.echo(f"\x1b[2K {mark} {n + 1:>2}  {escaped(option)} \x1b[0m")
-        key = _key()
-        typer.echo(f"\x1b[{lines}A", nl=False)
-        if key.isdigit():
-            typed = (typed + key)[-2:]
-            wanted = next((int(t) for t in (typed, key) if 1 <= int(t) <= lines), 0)
-            if wanted and wanted * 10 > lines:
-                typer.echo(f"\x1b[{lines}B", nl=False)
-                return wanted - 1
-            place = max(wanted - 1, 0)
-        elif key in (QUIT, ENTER):
-            typer.echo(f"\x1b[{lines}B", nl=False)
-            return place if key == ENTER else None
-        elif key in (UP, DOWN):
-            typed, place = "", (place + (1 if key == DOWN else -1)) % lines
-
-
-def _key() -> str:
-    """Read one key from the terminal."""
-    import termios
-    import tty
-
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    try:
-        tty.setcbreak(descriptor, termios.TCSADRAIN)
-        read = os.read(descriptor, 8)
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
-    text = read.decode(errors="replace")
-    return KEYS.get(text, text)
-
-
-def _line(question: str) -> str:
-    printing.say(f"{question}: ", line=False)
-    return sys.stdin.readline().strip()
+        tell(f"That cannot be recorded: {without_passwords(str(error))}\n", error=True)

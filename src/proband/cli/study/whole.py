@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,7 @@ from proband.cli.study.options import (
     StudyArgument,
     on_study,
     opened,
+    store_option,
 )
 from proband.cli.study.printing import spent_on, summary_facts
 from proband.cli.study.terminal import operate
@@ -65,7 +67,7 @@ def create_command(
         found = {"study": study.name, "agent": study.summary(exploration=False).agent, "store": study.store.url}
     printing.print_content(found, as_json=as_json)
     if not as_json:
-        printing.say(f'\nNow try:  proband study run "{found["study"]}"')
+        printing.say(f"\nNow try:  proband study run {shlex.quote(found['study'])}{store_option(store)}")
 
 
 def list_command(store: StoreOption = DEFAULT_STORE, as_json: inputs.JsonOption = False) -> None:
@@ -81,7 +83,7 @@ def list_command(store: StoreOption = DEFAULT_STORE, as_json: inputs.JsonOption 
     elif rows:
         printing.print_table(["study", "events"], [[name, f"{events:,}"] for name, events in rows])
     else:
-        printing.say("There is no study yet: begin one with proband study create.")
+        printing.say(f"There is no study yet: begin one with proband study create PROBLEM{store_option(store)}")
 
 
 @on_study(telling=False)
@@ -96,7 +98,8 @@ def show_command(live: Study, as_json: inputs.JsonOption = False) -> None:
         printing.print_json({**summary.to_dict(), "open_subjects": [s.name for s in waiting]})
         return
     printing.print_title(summary.study)
-    printing.print_facts([*summary_facts(summary), ("drift", str(summary.drift))])
+    facts = summary_facts(summary, hint=f"{shlex.quote(summary.study)}{store_option(live.store.url)}")
+    printing.print_facts([*facts, ("drift", str(summary.drift))])
     if waiting:
         printing.say()
         rows = [[s.name, s.station, f"{len(s.ran)} tests", spent_on(s), s.held_until[:19]] for s in waiting[:20]]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from proband.problem import Problem
+from proband.quantities import percent
 from proband.studies.drift.buckets import Bucket
 from proband.vocabulary import FloatArray
 
@@ -113,4 +114,4 @@ def _times_log(n: Any) -> Any:
 
 
 def _percent(frequency: float) -> str:
-    return f"{100 * frequency:.3g} %"
+    return percent(frequency)

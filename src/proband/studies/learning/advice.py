@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from proband.policies import SUREST, CoinPolicy, FixedSet, has_extra
 from proband.problem import Problem
+from proband.quantities import amount, percent
 from proband.studies.learning import acting
 from proband.studies.learning.learner import PolicySpan
 from proband.studies.ledger.ledger import Ledger
@@ -187,7 +188,7 @@ def _completing(problem: Problem, policy: Policy, situation: Situation) -> str:
         share = float(policy.partly(leaf[None])[0])
         treated = f"given {', '.join(repr(problem.tests[i].name) for i in policy.extra.tests)}, too"
     return (
-        f"The plan would decide {problem.action_name(stop)!r} here. To go on learning, {100 * share:.2g} % of such "
+        f"The plan would decide {problem.action_name(stop)!r} here. To go on learning, {percent(share, 2)} of such "
         f"subjects are {treated}, and this is one of them."
     )
 
@@ -195,15 +196,17 @@ def _completing(problem: Problem, policy: Policy, situation: Situation) -> str:
 def _comparison(problem: Problem, action: int, options: Alternatives) -> str:
     chosen = _named(problem, action)
     own = next((other for other in options if other[:2] == chosen), None)
-    unit = f" {problem.unit}" if problem.unit else ""
     if own is None:
         return "The policy says so."
-    text = f"{own.value:.4g}{unit} are expected from here on."
+    text = f"{amount(own.value, problem.unit)} are expected from here on."
     rest = [other for other in options if other is not own]
     rival = next((other for other in rest if (other.kind == TEST) != (action < problem.d)), None)
     if own.loss > 0:
-        return f"{text} Another plan is being tried; {options[0].name!r} would be worth {options[0].value:.4g}{unit}."
+        better = f"{options[0].name!r} would be worth {amount(options[0].value, problem.unit)}"
+        return f"{text} Another plan is being tried; {better}."
     if rival is None:
         return text
-    other = f"deciding {rival.name!r} now" if rival.kind == DECISION else f"running {rival.name!r} first"
-    return f"{text} The best alternative of the other kind, {other}, would lose {rival.loss:.4g}{unit}."
+    other = f"Deciding {rival.name!r} now" if rival.kind == DECISION else f"Running {rival.name!r} first"
+    if rival.loss <= 0:
+        return f"{text} {other} would bring as much."
+    return f"{text} {other} would bring {amount(rival.loss, problem.unit)} less."

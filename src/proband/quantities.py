@@ -1,0 +1,63 @@
+"""Numbers as people read them: no exponents, thousands set apart, units that hold a number multiplied out."""
+
+from __future__ import annotations
+
+import math
+import re
+
+SMALLEST, LARGEST = 1e-6, 1e15
+"""Numbers outside are written with powers of ten."""
+
+_SCALED = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*[×x*]?\s+(\S.*)")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number with so many digits that count, and without an exponent.
+
+    Examples
+    --------
+    >>> number(0.1234567), number(9.08e-06), number(1234567), number(-2.5e-9), number(0)
+    ('0.1235', '0.00000908', '1,235,000', '-2.5 × 10⁻⁹', '0')
+    """
+    value = float(value)
+    text = f"{value:.{digits}g}"
+    if not math.isfinite(value) or value == 0:
+        return text
+    rounded = abs(float(text))
+    if not SMALLEST <= rounded < LARGEST:
+        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        return f"{mantissa} × 10{str(int(power)).translate(_RAISED)}"
+    if rounded >= 10_000:
+        text = f"{float(text):,.{max(0, digits - len(str(int(rounded))))}f}"
+    elif "e" in text:
+        text = f"{float(text):.{digits - 1 - math.floor(math.log10(rounded))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def amount(value: float, unit: str, digits: int = 4) -> str:
+    """Return a number with its unit.
+
+    Examples
+    --------
+    >>> amount(0.5, "EUR"), amount(0.5, ""), amount(4.3, "100 EUR/month")
+    ('0.5 EUR', '0.5', '430 EUR/month')
+    """
+    found = _SCALED.fullmatch(unit)
+    if found is None:
+        return f"{number(value, digits)} {unit}".rstrip()
+    return f"{number(value * float(found[1]), digits)} {found[2]}"
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """Return a probability as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.98765), percent(1.0000000000000002), percent(9.08e-08), percent(0)
+    ('98.8 %', '100 %', 'under 0.01 %', '0 %')
+    """
+    if 0 < share < 0.0001:
+        return "under 0.01 %"
+    return f"{number(100 * share, digits)} %"
