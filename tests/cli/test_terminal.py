@@ -35,6 +35,8 @@ class Terminal:
             os.chdir(folder)
             arguments = ["study", "run", "s", "--store", STORE, "--station", station]
             environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+            for name in ("COLUMNS", "LINES"):  # would stand for the terminal's size
+                environment.pop(name, None)
             os.execve(sys.executable, [sys.executable, "-m", "proband", *arguments], environment)
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.seen = ""
