@@ -45,7 +45,7 @@ def test_the_readmes_agent_learns() -> None:
 def test_the_readmes_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     [lines] = blocks(README, "console")
-    assert len(lines.splitlines()) == 11
+    assert len(lines.splitlines()) == 12
     for line in lines.splitlines():
         if line.startswith("proband study run"):
             monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
@@ -117,6 +117,31 @@ def test_the_way_from_a_spreadsheet_to_a_policy(
         done += 1
     assert done == 8
     _check_filled_in(tomllib.loads(Path("problem.toml").read_text(encoding="utf-8")), tomllib.loads(whole))
+
+
+REPORTS = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+
+
+def test_the_reports_of_the_documentation_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "examples" / "castings.csv", tmp_path)
+    Path("castings.toml").write_text(blocks(SPREADSHEETS, "toml")[0], encoding="utf-8")
+    [commands], [code], [expected] = (blocks(REPORTS, kind) for kind in ("console", "python", "text"))
+    for line in commands.splitlines():
+        with pytest.raises(SystemExit) as stop:
+            main(shlex.split(line)[1:])
+        assert not stop.value.code, line
+    capsys.readouterr()
+    exec(compile(code, "reports.md", "exec"), {})
+    assert capsys.readouterr().out == expected
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "line 166 (C-4164)" in page
+    headings = re.findall("<h2>(.*)</h2>", page)
+    assert len(headings) == 7
+    for heading in headings:
+        assert f"| {heading[0].lower()}{heading[1:]} |" in REPORTS, heading
 
 
 def _check_filled_in(draft: dict[str, Any], whole: dict[str, Any]) -> None:

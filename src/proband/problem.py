@@ -319,6 +319,26 @@ class Problem:
         tests = [replace(test, outcomes=None, cuts=None) if uncut and test.cuts else test for test in self.tests]
         return tables.read_records(source, tests, ignore=self.ignore, missing=self.missing, sheet=sheet)
 
+    def row_names(self, source: Any, *, sheet: str | None = None, column: str | None = None) -> list[str]:
+        """Return how the rows that :meth:`records` reads are called: where each stands in its file, and who it is.
+
+        Parameters
+        ----------
+        source, sheet
+            As for :meth:`records`.
+        column : str, optional
+            Whose entries name subjects; by default the first ignored one whose entries all differ, if there is one.
+
+        Examples
+        --------
+        >>> from proband import Problem, Test
+        >>> from proband.rewards import Match
+        >>> problem = Problem([Test("crack", 1.0)], reward=Match(), ignore=["id"])
+        >>> problem.row_names({"id": ["b7", "b9"], "crack": ["0", "1"]})
+        ['row 1 (b7)', 'row 2 (b9)']
+        """
+        return tables.read_names(source, self.tests, ignore=self.ignore, sheet=sheet, column=column)
+
     def describe(self, state: ArrayLike) -> dict[str, str | float]:
         """Return the known outcomes of a state by name (measured ones as numbers); the inverse of :meth:`state`."""
         row = as_states(state, self.tests, self._outcome_limits)[0]

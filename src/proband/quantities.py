@@ -36,6 +36,19 @@ def number(value: float, digits: int = 4) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def said(value: float, digits: int = 4) -> str:
+    """Return a number as it stands in pictures and on pages: with a true minus sign, a dash where it is not known.
+
+    Examples
+    --------
+    >>> said(-1234567.0), said(float("nan")), said(float("-inf"))
+    ('−1,235,000', '–', '−∞')
+    """
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞" if value > 0 else "−∞"
+    return number(value + 0.0, digits).replace("-", "−")
+
+
 def amount(value: float, unit: str, digits: int = 4) -> str:
     """Return a number with its unit.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,15 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         figure.savefig(target, format=ending[1:], dpi=150, metadata=metadata)
 
 
+def save_pages(figures: Sequence[Figure], path: str | os.PathLike[str]) -> None:
+    """Write figures as the pages of one PDF."""
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    with PdfPages(path, metadata={"CreationDate": None}) as pages:
+        for figure in figures:
+            pages.savefig(figure)
+
+
 def svg_of(figure: Figure) -> str:
     """Return a figure as SVG, to stand within an HTML page."""
     import matplotlib as mpl
@@ -84,6 +94,17 @@ def literal(text: str) -> str:
     return escaped(text, keep="\n").replace("$", r"\$")
 
 
+def brief(text: str, longest: int = 34) -> str:
+    """Return a text that has room in a picture; a longer one is cut.
+
+    Examples
+    --------
+    >>> brief("ultrasonic", 6)
+    'ultra…'
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def in_unit(unit: str) -> str:
     """Return a unit as it stands behind a label: in brackets, or nothing.
 
@@ -92,7 +113,7 @@ def in_unit(unit: str) -> str:
     >>> in_unit("USD"), in_unit("")
     (' (USD)', '')
     """
-    return literal(f" ({unit})") if unit else ""
+    return literal(f" ({brief(unit)})") if unit else ""
 
 
 def label_axes(axes: Axes, x: str, y: str) -> None:

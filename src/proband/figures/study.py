@@ -2,59 +2,41 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import proband
 from proband.figures.canvas import FAINT, GRID, INK, LINES, SMALL, in_unit, label_axes, literal, new_figure, svg_of
+from proband.figures.pages import as_html, page
 from proband.figures.tree import draw_tree
 from proband.policies import Tree
 from proband.studies import Summary
-from proband.texts import escaped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NODES = 60
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #22303c; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { margin-bottom: 0; } .when { color: #5f6b76; margin-top: .2rem; }
-.tiles { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; }
-.tile { border: 1px solid #d8dee4; border-radius: .5rem; padding: .6rem 1rem; min-width: 8rem; }
-.tile b { display: block; font-size: 1.35rem; } .tile span { color: #5f6b76; font-size: .85rem; }
-.alarm { border-left: .3rem solid #d2691e; padding-left: .8rem; }
-.calm { border-left: .3rem solid #2e8b57; padding-left: .8rem; }
-table { border-collapse: collapse; } td.n { text-align: right; }
-td, th { padding: .2rem .8rem .2rem 0; text-align: left; }
-svg { max-width: 100%; height: auto; }
-"""
-
 
 def study_report(summary: Summary, *, tree: Tree | None) -> str:
     """Return the report of a study as HTML."""
-    since = f"{_html(summary.agent)}, since {_html(summary.created[:16])} UTC"
+    since = f"{as_html(summary.agent)}, since {as_html(summary.created[:16])} UTC"
     parts = [
-        f"<h1>{_html(summary.study)}</h1>",
+        f"<h1>{as_html(summary.study)}</h1>",
         f'<p class="when">{since}; {summary.events:,} events; proband {proband.__version__}</p>',
         _tiles(summary),
     ]
     if summary.drift is not None:
-        parts.append(f'<p class="{"alarm" if summary.drift.alarm else "calm"}">{_html(str(summary.drift))}</p>')
+        parts.append(f'<p class="{"alarm" if summary.drift.alarm else "calm"}">{as_html(str(summary.drift))}</p>')
     parts += _statement(summary)
     if summary.stretches:
         parts += ["<h2>Cost per subject over time</h2>", svg_of(draw_costs(summary))]
     if summary.decisions:
         parts += ["<h2>Decisions</h2>", svg_of(draw_decisions(summary))]
     parts += ["<h2>What was learned</h2>", _learned(tree)]
-    parts += ["<h2>Exploration still to come</h2>", f"<p>{_html(_exploration(summary))}</p>"]
+    parts += ["<h2>Exploration still to come</h2>", f"<p>{as_html(_exploration(summary))}</p>"]
     parts += ["<h2>The record</h2>", _record(summary)]
-    title = _html(summary.study)
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
-    )
+    return page(summary.study, parts)
 
 
 def _statement(summary: Summary) -> list[str]:
@@ -64,7 +46,7 @@ def _statement(summary: Summary) -> list[str]:
         return []
     certificate = [] if stated.certificate is None else [(str(stated.certificate), bool(stated.certificate.withdrawn))]
     said = [*certificate, *((notice, True) for notice in stated.notices)]
-    return [f'<p class="{"alarm" if alarming else "calm"}">{_html(text)}</p>' for text, alarming in said]
+    return [f'<p class="{"alarm" if alarming else "calm"}">{as_html(text)}</p>' for text, alarming in said]
 
 
 def _tiles(summary: Summary) -> str:
@@ -77,7 +59,7 @@ def _tiles(summary: Summary) -> str:
             ("tests saved", f"{summary.tests_saved:,}"),
             ("saved against testing everything", f"{summary.cost_saved:,.4g}{unit}"),
         ]
-    cells = "".join(f'<div class="tile"><b>{_html(value)}</b><span>{name}</span></div>' for name, value in tiles)
+    cells = "".join(f'<div class="tile"><b>{as_html(value)}</b><span>{name}</span></div>' for name, value in tiles)
     return f'<div class="tiles">{cells}</div>'
 
 
@@ -130,11 +112,6 @@ def _learned(tree: Tree | None) -> str:
     return f"<p>The present plan, to a depth of four tests.</p>{svg_of(draw_tree(tree))}"
 
 
-def _html(text: str) -> str:
-    """Return a text for a page, where it is text and nothing else."""
-    return html.escape(escaped(text))
-
-
 def _exploration(summary: Summary) -> str:
     explored = summary.exploration
     if explored is None:
@@ -158,5 +135,5 @@ def _record(summary: Summary) -> str:
         ("clock warnings", f"{len(summary.clock):,}"),
     ]
     cells = "".join(f'<tr><th>{name}</th><td class="n">{value}</td></tr>' for name, value in rows)
-    kept = f"Last hash <code>{_html(summary.hash)}</code>: keep it to verify later that nothing was dropped."
+    kept = f"Last hash <code>{as_html(summary.hash)}</code>: keep it to verify later that nothing was dropped."
     return f"<table>{cells}</table><p>{kept}</p>"

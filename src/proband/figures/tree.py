@@ -2,7 +2,7 @@
 
 Layout: leaves take equal heights from top to bottom, a test stands at the middle of its children, and a column is as
 wide as its longest label. Everything is placed in inches, so that the picture grows with the tree and the letters
-stay the same size.
+stay the same size. What does not fit a sheet of paper is drawn in parts (:mod:`proband.figures.tree_parts`).
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from proband.errors import TooLargeError
-from proband.figures.canvas import FAINT, INK, check_ending, colours, new_figure, save_figure
+from proband.figures.canvas import FAINT, INK, check_ending, colours, new_figure, save_figure, save_pages
 from proband.policies import Node, Tree
+from proband.problem import Problem
+from proband.quantities import said
 from proband.vocabulary import FloatArray, outcome_rows
 
 if TYPE_CHECKING:
@@ -36,13 +39,17 @@ HEAD = 0.75
 
 @dataclass(frozen=True)
 class Step:
-    """A node on the way from the root: the state there, its column, its parent, and the outcome that leads to it."""
+    """A node on the way from the root: the state there, its column, its parent, and the outcome that leads to it.
+
+    `onward` is the number of the part of the picture in which a test goes on that has no children here, else 0.
+    """
 
     node: Node
     state: FloatArray
     column: int
     parent: int | None
     outcome: str
+    onward: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,53 +74,49 @@ def draw_tree(tree: Tree) -> Figure:
     >>> len(figure.axes)
     1
     """
+    check_leaves(tree)
+    figure = new_figure(1, 1)  # before anything else: says so if matplotlib is missing
+    places = _places(tree)
+    lefts, widths = _columns(places)
+    head = tree.problem.name or "Decision tree", subtitle(tree)
+    letters = max(text_width(head[0], SIZE + 3, bold=True), text_width(head[1], SIZE - 1))
+    width = max(lefts[-1] + widths[-1], MARGIN + letters) + MARGIN
+    height = sum(not place.step.node.children for place in places) * ROW + HEAD + MARGIN
+    figure.set_size_inches(width, height)
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    pen = Pen(axes)
+    pen.head(MARGIN, 0.32, head)
+    for place in places:
+        if place.step.parent is not None:
+            _draw_edge(pen, place, places[place.step.parent], lefts, widths)
+    for place in places:
+        pen.node(tree.problem, place, lefts[place.step.column], _height(place))
+    return figure
+
+
+def check_leaves(tree: Tree) -> None:
+    """Raise if a tree has more leaves than anybody looks at."""
     leaves = sum(not node.children for node in tree.nodes())
     if leaves > MOST_LEAVES:
         raise TooLargeError(
             f"the tree has {leaves} leaves; a picture shows up to {MOST_LEAVES}; cut it with a smaller depth, or write "
             "it as text"
         )
-    figure = new_figure(1, 1)  # before anything else: says so if matplotlib is missing
-    places = _places(tree)
-    lefts, widths = _columns(places)
-    head = [tree.problem.name or "Decision tree", _subtitle(tree)]
-    letters = max(_width(head[0], SIZE + 3, bold=True), _width(head[1], SIZE - 1))
-    width = max(lefts[-1] + widths[-1], MARGIN + letters) + MARGIN
-    height = leaves * ROW + HEAD + MARGIN
-    figure.set_size_inches(width, height)
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-    axes.set_axis_off()
-    _write(axes, MARGIN, 0.32, head[0], SIZE + 3, weight="bold")
-    _write(axes, MARGIN, 0.56, head[1], SIZE - 1)
-    for place in places:
-        if place.step.parent is not None:
-            _draw_edge(axes, place, places[place.step.parent], lefts, widths)
-    for place in places:
-        _draw_node(axes, place, tree, lefts[place.step.column])
-    return figure
 
 
 def save_tree(tree: Tree, path: str | os.PathLike[str]) -> None:
-    """Draw a decision tree into a file: SVG, PNG or PDF, by its ending."""
-    check_ending(Path(path))
-    save_figure(draw_tree(tree), path)
+    """Draw a decision tree into a file, by its ending: one picture (SVG, PNG), or pages of A4 (PDF)."""
+    if check_ending(Path(path)) == ".pdf":
+        from proband.figures.tree_parts import draw_sheets
+
+        save_pages(draw_sheets(tree), path)
+    else:
+        save_figure(draw_tree(tree), path)
 
 
-def _places(tree: Tree) -> list[Place]:
-    """Return the places of all nodes, a parent before its children."""
-    steps = list(_walk(tree))
-    children: list[list[int]] = [[] for _ in steps]
-    for n, step in enumerate(steps):
-        if step.parent is not None:
-            children[step.parent].append(n)
-    rows = np.cumsum([not below for below in children]) - 0.5
-    for n in reversed(range(len(steps))):
-        if children[n]:
-            rows[n] = (rows[children[n][0]] + rows[children[n][-1]]) / 2
-    return [Place(step, float(row), *_label(tree, step)) for step, row in zip(steps, rows, strict=True)]
-
-
-def _walk(tree: Tree) -> Iterator[Step]:
+def walk(tree: Tree) -> Iterator[Step]:
+    """Yield every node of a tree, a parent before its children."""
     stack = [Step(tree.root, tree.problem.state(), 0, None, "")]
     number = 0
     while stack:
@@ -127,31 +130,47 @@ def _walk(tree: Tree) -> Iterator[Step]:
         number += 1
 
 
-def _label(tree: Tree, step: Step) -> tuple[str, str]:
-    """Return what is written in a box: the name; the price in this state and the value."""
-    problem, action = tree.problem, step.node.action
-    if action < problem.d:
-        test = problem.tests[action]
-        price = "on arrival" if test.on_arrival else f"cost {problem.costs(step.state)[0, action]:.4g}"
-        return test.name, f"{price} · value {step.node.value:.4g}"
-    if problem.decisions:
-        return problem.action_name(action), f"{step.node.value:.4g}"
-    guess = outcome_rows([action - problem.d], problem.tests)[0]
-    outcomes = [test.names[int(x)] for test, x in zip(problem.tests, guess, strict=True)]
-    return ("" if all(len(name) == 1 for name in outcomes) else " ").join(outcomes), f"{step.node.value:.4g}"
+def _places(tree: Tree) -> list[Place]:
+    """Return the places of all nodes, a parent before its children."""
+    steps = list(walk(tree))
+    children: list[list[int]] = [[] for _ in steps]
+    for n, step in enumerate(steps):
+        if step.parent is not None:
+            children[step.parent].append(n)
+    rows = np.cumsum([not below for below in children]) - 0.5
+    for n in reversed(range(len(steps))):
+        if children[n]:
+            rows[n] = (rows[children[n][0]] + rows[children[n][-1]]) / 2
+    return [Place(step, float(row), *label(tree.problem, step)) for step, row in zip(steps, rows, strict=True)]
 
 
-def _subtitle(tree: Tree) -> str:
-    unit = f" {tree.problem.unit}" if tree.problem.unit else ""
+def subtitle(tree: Tree) -> str:
+    """Return what the picture shows."""
     return (
-        f"Expected total reward {tree.root.value:.4g}{unit} a subject. Percentages: share of all subjects. "
-        "In the boxes: price, and reward expected from there on."
+        f"Expected total reward {said(tree.root.value)} {tree.problem.unit}".rstrip()
+        + " a subject. Percentages: share of all subjects. In the boxes: price, and reward expected from there on."
     )
 
 
-def _edge_label(place: Place) -> str:
+def label(problem: Problem, step: Step) -> tuple[str, str]:
+    """Return what is written in a box: the name; the price in this state and the value."""
+    action, value = step.node.action, said(step.node.value)
+    if action < problem.d:
+        test = problem.tests[action]
+        price = "on arrival" if test.on_arrival else f"cost {said(problem.costs(step.state)[0, action])}"
+        onward = f" · goes on in part {step.onward}" if step.onward else ""
+        return test.name, f"{price} · value {value}{onward}"
+    if problem.decisions:
+        return problem.action_name(action), value
+    guess = outcome_rows([action - problem.d], problem.tests)[0]
+    outcomes = [test.names[int(x)] for test, x in zip(problem.tests, guess, strict=True)]
+    return ("" if all(len(name) == 1 for name in outcomes) else " ").join(outcomes), value
+
+
+def edge_label(place: Place) -> str:
+    """Return what is written at the way to a node: the outcome, and the share of subjects who come there."""
     share = place.step.node.probability
-    return f"{place.step.outcome} · {100 * share:.3g} %" if share > 0 else f"{place.step.outcome} · never seen"
+    return f"{place.step.outcome} · " + (f"{said(100 * share, 3)} %" if share > 0 else "never seen")
 
 
 def _columns(places: Sequence[Place]) -> tuple[list[float], list[float]]:
@@ -160,9 +179,9 @@ def _columns(places: Sequence[Place]) -> tuple[list[float], list[float]]:
     widths, gaps = [0.0] * count, [0.0] * count
     for place in places:
         column = place.step.column
-        widths[column] = max(widths[column], _box_width(place))
+        widths[column] = max(widths[column], box_width(place))
         if column:
-            gaps[column] = max(gaps[column], _width(_edge_label(place), SIZE - 1.5) + 0.42)
+            gaps[column] = max(gaps[column], text_width(edge_label(place), SIZE - 1.5) + 0.42)
     lefts, left = [], MARGIN
     for width, gap in zip(widths, gaps, strict=True):
         lefts.append(left + gap)
@@ -170,13 +189,16 @@ def _columns(places: Sequence[Place]) -> tuple[list[float], list[float]]:
     return lefts, widths
 
 
-def _box_width(place: Place) -> float:
-    name = _width(place.title, SIZE, bold=True)
-    detail = _width(place.detail, SIZE - 1.5)
-    return 0.26 + (max(name, detail) if place.step.node.children else name + 0.1 + detail)
+def box_width(place: Place) -> float:
+    """Return the width of a node's box in inches."""
+    name = text_width(place.title, SIZE, bold=True)
+    detail = text_width(place.detail, SIZE - 1.5)
+    below = bool(place.step.node.children) or place.step.onward > 0
+    return 0.26 + (max(name, detail) if below else name + 0.1 + detail)
 
 
-def _width(text: str, size: float, *, bold: bool = False) -> float:
+@lru_cache(maxsize=10_000)
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return the width of a text in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
@@ -191,37 +213,55 @@ def _height(place: Place) -> float:
     return HEAD + place.row * ROW
 
 
-def _draw_edge(axes: Axes, place: Place, parent: Place, lefts: Sequence[float], widths: Sequence[float]) -> None:
-    """Draw the way from a test to one of its outcomes: across, up or down, across; as thick as its share."""
-    share = place.step.node.probability
-    start = lefts[parent.step.column] + _box_width(parent)
-    end = lefts[place.step.column]
-    turn = lefts[parent.step.column] + widths[parent.step.column] + 0.16
-    x, y = [start, turn, turn, end], [_height(parent)] * 2 + [_height(place)] * 2
-    style: Any = {"linewidth": 0.7 + 4 * np.sqrt(share)} if share > 0 else {"linewidth": 0.7, "linestyle": (0, (2, 2))}
-    axes.plot(x, y, color=FAINT, solid_joinstyle="round", solid_capstyle="butt", zorder=1, **style)
+def _draw_edge(pen: Pen, place: Place, parent: Place, lefts: Sequence[float], widths: Sequence[float]) -> None:
+    """Draw the way from a test to one of its outcomes: across, up or down, across."""
+    column = parent.step.column
+    start, turn = lefts[column] + box_width(parent), lefts[column] + widths[column] + 0.16
+    end, height = lefts[place.step.column], _height(place)
+    pen.line([start, turn, turn, end], [_height(parent)] * 2 + [height] * 2, place.step.node.probability)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-    _write(axes, (turn + end) / 2, _height(place), _edge_label(place), SIZE - 1.5, ha="center", bbox=box, zorder=2)
+    pen.write((turn + end) / 2, height, edge_label(place), SIZE - 1.5, ha="center", bbox=box, zorder=2)
 
 
-def _draw_node(axes: Axes, place: Place, tree: Tree, left: float) -> None:
-    from matplotlib.patches import FancyBboxPatch
+@dataclass(frozen=True)
+class Pen:
+    """Draws the pieces of a tree into axes of inches; letters and lines at a scale."""
 
-    testing = bool(place.step.node.children)
-    fill, line = (
-        ("white", INK) if testing else colours(place.step.node.action - tree.problem.d, tree.problem.n_decisions)
-    )
-    width, middle = _box_width(place), _height(place)
-    style = "round,pad=0,rounding_size=0.03" if testing else "round,pad=0,rounding_size=0.13"
-    height = BOX if testing else 0.75 * BOX
-    corner = (left, middle - height / 2)
-    axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle=style, facecolor=fill, edgecolor=line, zorder=3))
-    inside, right = left + 0.1, left + width - 0.1
-    above = 0.07 if testing else 0.0
-    _write(axes, inside, middle - above, place.title, SIZE, weight="bold", va="center_baseline", zorder=4)
-    x, y, side = (inside, middle + 0.085, "left") if testing else (right, middle, "right")
-    _write(axes, x, y, place.detail, SIZE - 1.5, ha=side, va="center_baseline", zorder=4)
+    axes: Axes
+    scale: float = 1.0
 
+    def head(self, x: float, y: float, lines: Sequence[str]) -> None:
+        """Write the title and what the picture shows."""
+        self.write(x, y, lines[0], SIZE + 3, weight="bold")
+        for n, line in enumerate(lines[1:]):
+            self.write(x, y + 0.24 + 0.17 * n, line, SIZE - 1)
 
-def _write(axes: Axes, x: float, y: float, text: str, size: float, *, va: str = "center", **options: Any) -> None:
-    axes.text(x, y, text, size=size, color=INK, va=va, parse_math=False, **options)
+    def line(self, x: Sequence[float], y: Sequence[float], share: float) -> None:
+        """Draw a way, as thick as the share of subjects that take it; dotted if nobody does."""
+        style: Any = {"linewidth": 0.7 + 4 * np.sqrt(share)} if share > 0 else {"linewidth": 0.7}
+        dashes: Any = {} if share > 0 else {"linestyle": (0, (2, 2))}
+        style["linewidth"] *= self.scale
+        self.axes.plot(x, y, color=FAINT, solid_joinstyle="round", solid_capstyle="butt", zorder=1, **style, **dashes)
+
+    def node(self, problem: Problem, place: Place, left: float, middle: float) -> None:
+        """Draw the box of a test or of a decision."""
+        from matplotlib.patches import FancyBboxPatch
+
+        action, testing = place.step.node.action, place.step.node.action < problem.d
+        fill, line = ("white", INK) if action < problem.d else colours(action - problem.d, problem.n_decisions)
+        width, height = box_width(place), BOX if testing else 0.75 * BOX
+        style = "round,pad=0,rounding_size=0.03" if testing else "round,pad=0,rounding_size=0.13"
+        box = FancyBboxPatch(
+            (left, middle - height / 2), width, height, boxstyle=style, facecolor=fill, edgecolor=line, zorder=3,
+            linewidth=self.scale,
+        )  # fmt: skip
+        self.axes.add_patch(box)
+        inside, right = left + 0.1, left + width - 0.1
+        above = 0.07 if testing else 0.0
+        self.write(inside, middle - above, place.title, SIZE, weight="bold", va="center_baseline", zorder=4)
+        x, y, side = (inside, middle + 0.085, "left") if testing else (right, middle, "right")
+        self.write(x, y, place.detail, SIZE - 1.5, ha=side, va="center_baseline", zorder=4)
+
+    def write(self, x: float, y: float, text: str, size: float, *, va: str = "center", **options: Any) -> None:
+        """Write a text that is no formula."""
+        self.axes.text(x, y, text, size=size * self.scale, color=INK, va=va, parse_math=False, **options)

@@ -50,15 +50,14 @@ class Recipe:
     seed: int = 0
 
     def made(self, rows: FloatArray) -> Made:
-        """Make everything from rows (n, d)."""
-        rng = np.random.default_rng([self.seed, len(rows)])
-        strength = self._chosen(rows, rng) if self.strength is None else Strength(self.strength)
-        return Made(self, self._engine(self.problem, rows, rng), strength)
+        """Make everything from rows (n, d): the same plan where the strength that was chosen is given."""
+        strength = Strength(self.strength) if self.strength is not None else self._chosen(rows)
+        return Made(self, self._engine(self.problem, rows, np.random.default_rng([self.seed, len(rows)])), strength)
 
     def _engine(self, problem: Problem, rows: FloatArray, rng: np.random.Generator) -> DenseEngine | WideEngine:
         return ENGINES[self.engine](Grid(problem), rows, rng)
 
-    def _chosen(self, rows: FloatArray, rng: np.random.Generator) -> Strength:
+    def _chosen(self, rows: FloatArray) -> Strength:
         def brought(learn: IntArray, treat: IntArray, seed: int) -> FloatArray:
             own = np.random.default_rng(seed)
             engine = self._engine(self.problem, rows[learn], own)
@@ -70,7 +69,7 @@ class Recipe:
                 ]
             )
 
-        return choose(len(rows), brought, rng=rng)
+        return choose(len(rows), brought, rng=np.random.default_rng([self.seed, len(rows), 1]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,6 +67,41 @@ def read_records(
     return Records(found.rows)
 
 
+def read_names(
+    source: Any,
+    tests: Sequence[Test],
+    *,
+    ignore: Collection[str] = (),
+    sheet: str | None = None,
+    column: str | None = None,
+) -> list[str]:
+    """Return how the rows of a table are called: where each stands in its file, and what a column says of it.
+
+    Parameters
+    ----------
+    source, tests, ignore, sheet
+        As for :func:`read_records`; a file that can be read only once is read.
+    column : str, optional
+        Whose entries name subjects; by default the first ignored one whose entries all differ, if there is one.
+    """
+    wanted = [test.name for test in tests]
+    table = read_sheet(source, wanted=[*wanted, *ignore], sheet=sheet)
+    header = table.named({*wanted, *ignore})
+    kept = _filled(table) if len(header) > len(wanted) else len(table)
+    if column is not None and column not in header:
+        raise table.error(f"there is no column {column!r} to name subjects by; columns are {header}; name one of these")
+    cells = [""] * kept
+    for name, entries in zip(header, table.columns, strict=True):
+        given = [cell_text(cell).strip() for cell in entries[:kept]]
+        telling = name in ignore and len(set(given)) == kept and all(given)
+        if name == column or (column is None and telling):
+            cells = given
+            break
+    return [
+        f"{table.place} {n}" + f" ({cell})" * bool(cell) for n, cell in zip(table.places[:kept], cells, strict=True)
+    ]
+
+
 def read_distribution(
     source: Any, tests: Sequence[Test], *, ignore: Collection[str] = ()
 ) -> tuple[FloatArray, FloatArray]:

@@ -1,0 +1,119 @@
+"""``proband report``: what a plan does, what it is worth, and to whom it does wrong, as one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from proband.cli import inputs, printing
+from proband.cli import plan_options as options
+from proband.errors import PlanError
+
+if TYPE_CHECKING:
+    from proband.distributions import Distribution
+    from proband.planners import Plan
+    from proband.problem import Problem
+    from proband.reporting import Recipe
+
+OutOption = Annotated[
+    Path, typer.Option("--out", metavar="HTML|MD", help="Where to write it; the ending says as what.")
+]
+SubjectOption = Annotated[
+    str | None,
+    typer.Option(
+        "--subject",
+        metavar="COLUMN",
+        help="The column of --data that names subjects; by default the first ignored one whose entries all differ.",
+    ),
+]
+FoldsOption = Annotated[
+    int, typer.Option("--folds", min=3, metavar="K", help="Parts of the rows, each treated by plans made without it.")
+]
+
+
+def report_command(
+    problem: inputs.ProblemArgument,
+    data: inputs.DataOption = None,
+    sheet: inputs.SheetOption = None,
+    distribution: inputs.DistributionOption = None,
+    complete_only: inputs.CompleteOnlyOption = False,
+    estimate: inputs.EstimateOption = None,
+    subject: SubjectOption = None,
+    max_tests: options.MaxTestsOption = None,
+    budget: options.BudgetOption = None,
+    folds: FoldsOption = 5,
+    out: OutOption = Path("report.html"),
+    as_json: inputs.JsonOption = False,
+) -> None:
+    """Write a report on a plan: its tree on A4, its value, what tests are worth at which price, and its mistakes.
+
+    With --data the plan is fitted (as by proband.fit), and cross-validated; with
+    --estimate or --complete-only it is the literal one of proband plan. One
+    file, HTML with its pictures inside or Markdown, readable without a network.
+
+    [bold]Examples[/bold]
+    $ proband report castings.toml --data castings.csv
+    $ proband report castings.toml --data castings.csv --subject No --out report.md
+    $ proband report gout --out gout.html
+    """
+    from proband.reporting import check_report_ending, report_on, steps
+    from proband.reporting.recipes import check_listed
+
+    check_report_ending(out)
+    if subject is not None and data is None:
+        raise typer.BadParameter("--subject is about the rows of --data; give --data too")
+    task, instance = inputs.load_problem(problem)
+    check_listed(task)
+    names = None
+    if data is not None and str(data) != "-":
+        names = task.row_names(data, sheet=sheet, column=subject)
+    elif subject is not None:
+        raise typer.BadParameter("standard input is read once, so subjects have no names; write it to a file")
+    recipe: Recipe
+    if data is not None and not complete_only and estimate is None and distribution is None:
+        recipe = _fitted(task, data, sheet, max_tests=max_tests, budget=budget, folds=folds)
+    else:
+        law = inputs.load_law(
+            task, instance, data=data, distribution=distribution, complete_only=complete_only, estimate=estimate,
+            sheet=sheet,
+        )  # fmt: skip
+        recipe = _planned(task, law, max_tests=max_tests, budget=budget, folds=folds)
+    with printing.counting("writing the report", steps(recipe, folds=folds)) as progress:
+        found = report_on(recipe, names=names, folds=folds, progress=progress)
+    found.save(out)
+    if as_json:
+        printing.print_json(found.to_dict() | {"written": [str(out)]})
+    else:
+        printing.print_facts([("written", str(out))])
+
+
+def _fitted(
+    task: Problem, data: Path, sheet: str | None, *, max_tests: int | None, budget: float | None, folds: int
+) -> Recipe:
+    import proband
+
+    records = task.records(inputs.table_at(data), sheet=sheet)
+    try:
+        with printing.counting("cross-validating", folds * (folds + 1) // 2) as progress:
+            return proband.fit(task, records, max_tests=max_tests, budget=budget, folds=folds, progress=progress)
+    except PlanError as error:
+        raise PlanError(f"{data}: {error}") from error
+
+
+def _planned(task: Problem, law: inputs.Law, *, max_tests: int | None, budget: float | None, folds: int) -> Recipe:
+    from proband.planners import plan
+    from proband.planners.validation import cross_validate
+    from proband.reporting import Planned
+
+    def make(of: Problem, given: Distribution) -> Plan:
+        return plan(of, given, max_tests=max_tests, budget=budget)
+
+    if law.records is None or law.learn is None:
+        return Planned(task, law.law, make)
+    with printing.counting("cross-validating", folds * (folds + 1) // 2) as progress:
+        seen = cross_validate(
+            task, law.records, law.learn, lambda some: make(task, some), folds=folds, progress=progress
+        )
+    return Planned(task, law.law, make, law.records, law.learn, (law.source,), seen)

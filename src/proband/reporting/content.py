@@ -1,0 +1,297 @@
+"""What a report says, in its order, as blocks: the words stand here and nowhere else."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import proband
+from proband.planners.validation import LEVEL, Interval
+from proband.policies.rendering import text
+from proband.policies.rules import sentences
+from proband.quantities import said
+from proband.reporting.blocks import Block, Grid, Heading, Listing, Picture, Preformatted, Said, Tiles
+from proband.reporting.curve import Point
+from proband.reporting.worth import TestWorth
+
+if TYPE_CHECKING:
+    from proband.figures.weighing import PriceCurve
+    from proband.reporting.report import HeldOut, Report
+
+PAPER = 8.0, 9.0
+"""Inches of a part of the tree; it is a little reduced where a sheet is narrower."""
+MOST_NODES = 400
+MOST_PLACES = 15
+MOST_SENTENCES = 60
+RIVALS = {"everything": "testing everything", "now": "deciding at once"}
+
+
+def title(report: Report) -> str:
+    """Return the title of a report."""
+    return f"{report.problem.name or 'A plan'}: report"
+
+
+def content(report: Report) -> Iterator[Block]:
+    """Yield the blocks of a report."""
+    yield Heading(title(report), 1)
+    yield Said(f"proband {proband.__version__}; plan by {report.method}")
+    yield from _values(report)
+    yield from _notes(report)
+    yield from _tree(report)
+    yield from _curve(report)
+    yield from _tests(report)
+    if report.held_out is not None:
+        yield from _calibration(report.held_out)
+        yield from _mistakes(report, report.held_out)
+    yield from _rules(report)
+
+
+def _amount(report: Report, number: float) -> str:
+    return f"{said(number)} {report.problem.unit}".rstrip()
+
+
+def _share(share: float) -> str:
+    return f"{said(100 * share, 3)} %"
+
+
+def _limits(found: Interval) -> str:
+    return f"{said(found.low, 3)} to {said(found.high, 3)}"
+
+
+def _values(report: Report) -> Iterator[Block]:
+    seen = report.validation
+    facts = [] if seen is None else [("value, cross-validated", _amount(report, seen.plan.value.mean))]
+    if report.in_sample is not None:
+        facts.append(("value, in-sample", _amount(report, report.in_sample)))
+    if report.in_sample != report.value:
+        facts.append(("value, by its law", _amount(report, report.value)))
+    facts.append(("cost of tests", _amount(report, report.expected_cost)))
+    yield Tiles([*facts, ("tests a subject", said(report.expected_tests, 3))])
+    shares = ", ".join(f"{name} {_share(share)}" for name, share in list(report.decisions.items())[:8])
+    yield Said(f"All numbers are a subject: rewards minus costs. Decisions: {shares}.")
+    if seen is None:
+        if report.in_sample is not None:
+            yield Said(
+                "The value is in-sample: new subjects may bring far less. No cross-validation was asked for.", True
+            )
+        return
+    rows = [_rival(report, "this plan", seen.plan.value, None, seen.plan.cost, seen.plan.tests)]
+    for name, scores in seen.others.items():
+        called = RIVALS.get(name, name)
+        rows.append(_rival(report, called, scores.value, scores.ahead, scores.cost, scores.tests))
+    unit = f" ({report.problem.unit})" if report.problem.unit else ""
+    level = f"{100 * LEVEL:.0f} % interval"
+    headings = ["on rows that it has not seen", f"value{unit}", level, "the plan is ahead by", level]
+    yield Grid([*headings, f"cost of tests{unit}", "tests"], rows)
+    yield Said(
+        f"Each of {seen.scored:,} rows was treated by a plan that was made without it ({seen.folds} folds), and so by "
+        "the others, which decide by the same law."
+        + (f" {seen.left_out:,} incomplete rows cannot be treated." if seen.left_out else "")
+    )
+
+
+def _rival(
+    report: Report, name: str, value: Interval, ahead: Interval | None, cost: float, tests: float
+) -> tuple[str, ...]:
+    more = ("", "") if ahead is None else (said(ahead.mean, 3), _limits(ahead))
+    return name, said(value.mean), _limits(value), *more, said(cost), said(tests, 3)
+
+
+def _notes(report: Report) -> Iterator[Block]:
+    if report.notes:
+        yield Heading("What is to be known of the table")
+        yield Listing(report.notes)
+
+
+def _tree(report: Report) -> Iterator[Block]:
+    yield Heading("The tree")
+    nodes = sum(1 for _ in report.tree.nodes())
+    if nodes > MOST_NODES:
+        yield Said(
+            f"The tree has {nodes:,} nodes, too many to be read here. proband plan --tree plan.pdf writes all of it on "
+            "sheets of A4; the sentences at the end tell the most frequent ways."
+        )
+        return
+    yield Picture(lambda: _parts(report), [Preformatted(text(report.tree))])
+
+
+def _parts(report: Report) -> list[Any]:
+    from proband.figures.tree_parts import draw_part, parts
+
+    return [draw_part(part) for part in parts(report.tree, room=PAPER)]
+
+
+def _curve(report: Report) -> Iterator[Block]:
+    yield Heading("Testing more, or less")
+    yield Said(
+        "All prices were multiplied, and the plan was made again: where tests are cheap more of them are run, and "
+        "fewer decisions are wrong. Each plan is counted at the present prices. A wrong decision costs what the best "
+        "one would have brought more."
+    )
+    held = report.held_out
+    points = report.curve if held is None else held.curve
+    unit = f" ({report.problem.unit})" if report.problem.unit else ""
+    headings = ["prices", f"cost of tests{unit}", "tests", f"cost of wrong decisions{unit}", "best decisions"]
+    yield Picture(lambda: [_draw_curve(report)])
+    yield Grid([*headings, f"both costs{unit}"], list(_rows_of(points)))
+    if held is not None:
+        yield Said("The table, and the line in colour, are of rows that the plans had not seen.")
+
+
+def _rows_of(points: Sequence[Point]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a curve; neighbours that are alike share one."""
+    from proband.figures.weighing import factor
+
+    numbers = [(said(p.cost), said(p.tests, 3), said(p.lost), _share(p.right), said(p.cost + p.lost)) for p in points]
+    for same, group in itertools.groupby(range(len(points)), key=numbers.__getitem__):
+        names = ["present" if points[n].multiplier == 1 else factor(points[n].multiplier) for n in group]
+        now = " (present among them)" if "present" in names[1:-1] else ""
+        yield (names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}{now}"), *same
+
+
+def _draw_curve(report: Report) -> Any:
+    from proband.figures.weighing import draw_price_curves
+
+    law = _price_curve("by its law", report.curve)
+    seen = [] if report.held_out is None else [_price_curve("rows not seen", report.held_out.curve)]
+    return draw_price_curves([*seen, law], unit=report.problem.unit)
+
+
+def _price_curve(name: str, points: Sequence[Point]) -> PriceCurve:
+    from proband.figures.weighing import PriceCurve
+
+    columns = zip(*((p.multiplier, p.cost, p.lost, p.right) for p in points), strict=True)
+    return PriceCurve(name, *(np.array(column) for column in columns))
+
+
+def _tests(report: Report) -> Iterator[Block]:
+    held = report.held_out
+    yield Heading("What each test is worth")
+    yield Said(
+        "Worth: what the plan brings more than the best one without this test, which the others replace as well as "
+        "they can. Alone: what the best plan with no other test to be run brings more than deciding at once. Run up "
+        "to: the price above which it would be run on nobody, all other prices as they are (found by planning "
+        "again, to half a per cent)."
+        + ("" if held is None else " Worth is counted on rows that the plans had not seen; all else by the law.")
+    )
+    unit = f" ({report.problem.unit})" if report.problem.unit else ""
+    headings = ["test", "now", f"price{unit}", f"run up to{unit}", "run on", f"worth{unit}"]
+    between = [] if held is None else [f"{100 * LEVEL:.0f} % interval"]
+    yield Grid([*headings, *between, f"alone{unit}"], [_test(one, held) for one in report.tests], words=2)
+    priced = [one for one in report.tests if not one.on_arrival]
+    if priced:
+        yield Picture(lambda: [_draw_limits(report, priced)])
+    if report.places:
+        yield Said(
+            "Where tests are run, and what going on there brings more than deciding at once, the price of the test "
+            "taken off (the most first):"
+        )
+        rows = [
+            (
+                one.test,
+                "; ".join(f"{name}: {outcome}" for name, outcome in one.known) or "nothing yet",
+                one.instead,
+                _share(one.share),
+                said(one.price),
+                said(one.gain),
+            )
+            for one in report.places[:MOST_PLACES]
+        ]
+        yield Grid(["test", "known there", "else decide", "subjects", f"price{unit}", f"gain{unit}"], rows, words=3)
+
+
+def _test(one: TestWorth, held: HeldOut | None) -> tuple[str, ...]:
+    price = (
+        "on arrival"
+        if one.on_arrival
+        else said(one.price) + (f" ({said(one.within)} in its group)" if one.within is not None else "")
+    )
+    if one.on_arrival:
+        state, limit = "known", ""
+    elif one.run_up_to is None:
+        state, limit = "not run", "at no price"
+    else:
+        state = "run" if one.share > 0 else "not run"
+        limit = "any price" if np.isinf(one.run_up_to) else said(one.run_up_to, 3)
+    worth, alone = (said(0.0 if abs(number) < 1e-9 else number, 3) for number in (one.worth, one.alone))
+    numbers = [worth]
+    if held is not None:
+        seen = held.worth.get(one.test)
+        numbers = ["", ""] if seen is None else [said(seen.mean, 3), _limits(seen)]
+    return one.test, state, price, limit, _share(one.share), *numbers, alone
+
+
+def _draw_limits(report: Report, priced: Sequence[TestWorth]) -> Any:
+    from proband.figures.weighing import draw_price_limits
+
+    limits = np.array([np.nan if one.run_up_to is None else one.run_up_to for one in priced])
+    prices = np.array([one.price for one in priced])
+    return draw_price_limits([one.test for one in priced], prices, limits, unit=report.problem.unit)
+
+
+def _calibration(held: HeldOut) -> Iterator[Block]:
+    yield Heading("Are chances as told?")
+    yield Said(
+        f"How often it turned out that {held.calibration.event}, among {held.rows:,} complete rows in groups by the "
+        f"probability that they were told at the end of their way, by a law that was learned without them "
+        f"({held.folds} folds). Where intervals meet the told probability, nothing speaks against it."
+    )
+    groups = held.calibration.groups
+    yield Picture(lambda: [_draw_calibration(held)])
+    rows = [
+        (f"{one.rows:,}", _share(one.told), _share(one.observed), f"{_share(one.low)} to {_share(one.high)}")
+        for one in groups
+    ]
+    yield Grid(["rows", "told", "observed", f"{100 * LEVEL:.0f} % interval"], rows, words=0)
+
+
+def _draw_calibration(held: HeldOut) -> Any:
+    from proband.figures.weighing import draw_calibration
+
+    groups = held.calibration.groups
+    told, seen, low, high = (
+        np.array(column) for column in zip(*((g.told, g.observed, g.low, g.high) for g in groups), strict=True)
+    )
+    event = held.calibration.event
+    return draw_calibration(told, seen, low, high, event=event[0].upper() + event[1:])
+
+
+def _mistakes(report: Report, held: HeldOut) -> Iterator[Block]:
+    yield Heading("Who is decided wrongly")
+    incomplete = f"; {held.left_out:,} incomplete ones cannot be judged" if held.left_out else ""
+    yield Said(
+        f"{held.wrong:,} of {held.rows:,} rows ({_share(held.wrong / held.rows)}) were decided wrongly by plans that "
+        f"had not seen them, which lost {_amount(report, held.lost)} in all{incomplete}."
+        + (f" The {len(held.mistakes)} worst:" if held.wrong > len(held.mistakes) else "")
+    )
+    unit = f" ({report.problem.unit})" if report.problem.unit else ""
+    rows = [
+        (
+            one.row,
+            "; ".join(f"{name}: {outcome}" for name, outcome in one.known) or "nothing",
+            one.decision,
+            one.better,
+            said(one.lost),
+            said(one.paid),
+            _share(one.told),
+        )
+        for one in held.mistakes
+    ]
+    headings = ["row", "known in the end", "decided", "better", f"lost{unit}", f"tests{unit}", "told to be right"]
+    if rows:
+        yield Grid(headings, rows, words=4)
+
+
+def _rules(report: Report) -> Iterator[Block]:
+    lines = sentences(report.tree).splitlines()
+    yield Heading("The tree in sentences")
+    if len(lines) > MOST_SENTENCES + 1:
+        yield Said(f"The tree has {len(lines) - 1:,} leaves; proband rules writes all of them.")
+        return
+    first, *rest = lines if len(lines) > 1 else ["", *lines]
+    if first:
+        yield Said(first)
+    yield Listing([line.partition(". ")[2] if first else line for line in rest], numbered=bool(first))

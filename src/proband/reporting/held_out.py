@@ -1,0 +1,303 @@
+"""What happens to each row under a plan that was made without it: who is decided wrongly, and are chances as told.
+
+The rows are dealt into K folds. For each fold everything is made again without its rows, and they are treated by the
+plan that comes out. At the end of its way each row is told with which probability the decision is the best one, or
+which outcome is there; what is observed is beside it. Rows are grouped by what they were told, and each group's share
+has a Wilson interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proband.distributions import Discrete
+from proband.planners.validation import LEVEL, Interval, interval
+from proband.policies.episodes import follow
+from proband.problem import Problem
+from proband.reporting.curve import Point, judged, seen_point
+from proband.reporting.recipes import Acting, Recipe, folds_of, law_of, scaled, without
+from proband.vocabulary import FloatArray, IntArray, Pooling, Records, outcome_codes
+
+MOST_GROUPS = 10
+FEWEST = 15
+"""Rows of a group."""
+
+
+@dataclass(frozen=True)
+class Treated:
+    """What happened to complete rows, each under a plan that was made without it.
+
+    Attributes
+    ----------
+    rows : IntArray of shape (n,)
+        Which rows of the records these are, each counted as often as it was seen.
+    outcomes, states : FloatArray of shape (n, d)
+        What they are, and what was known in the end.
+    actions : IntArray of shape (n,)
+        The decisions.
+    costs, tests, lost : FloatArray of shape (n,)
+        Paid, run, and by how much the decision brings less than the best one.
+    told : FloatArray of shape (n,)
+        With which probability the decision is the best one, by the law that was learned without the row.
+    watched : int
+        With two decisions the one that is less often the best, as an action; otherwise -1.
+    told_watched : FloatArray of shape (n,)
+        With which probability that one is the best; as `told` if there is none.
+    """
+
+    rows: IntArray
+    outcomes: FloatArray
+    states: FloatArray
+    actions: IntArray
+    costs: FloatArray
+    tests: FloatArray
+    lost: FloatArray
+    told: FloatArray
+    watched: int
+    told_watched: FloatArray
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that were told about the same probability: how many, the mean of it, and what was observed."""
+
+    rows: int
+    told: float
+    observed: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Whether probabilities are as told; `event` says of what."""
+
+    event: str
+    groups: list[Group]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A row that was decided wrongly.
+
+    Attributes
+    ----------
+    row : str
+        How it is called.
+    known : tuple of pairs of str
+        What was known in the end.
+    decision, better : str
+        What was decided, and what would have brought most.
+    lost, paid : float
+        By how much less the decision brought, and what tests cost.
+    told : float
+        With which probability the decision was told to be the best one.
+    """
+
+    row: str
+    known: tuple[tuple[str, str], ...]
+    decision: str
+    better: str
+    lost: float
+    paid: float
+    told: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened to rows, the points of plans for multiplied prices, and what each test is worth to them."""
+
+    treated: Treated
+    curve: list[Point]
+    worth: dict[int, Interval]
+
+
+def treat(
+    recipe: Recipe,
+    multipliers: Sequence[float],
+    tests: Sequence[int] = (),
+    *,
+    folds: int = 5,
+    each: Callable[[], object] = lambda: None,
+) -> Outcome:
+    """Return what happens to the complete rows of a recipe, each under plans that were made without it.
+
+    `tests` are those whose worth is asked for: plans are made without them, too. `each` is called after each plan.
+    """
+    records = recipe.records
+    assert records is not None
+    numbers = np.repeat(np.arange(len(records)), records.counts)
+    rows, fold = records.outcomes[numbers], folds_of(len(numbers), folds)
+    complete = np.flatnonzero(~np.isnan(rows).any(axis=1))
+    whole = _Sums(recipe.problem, rows, watched(recipe.problem, rows[complete]))
+    along = {factor: _Sums(recipe.problem, rows) for factor in multipliers}
+    lacking = {test: _Sums(recipe.problem, rows) for test in tests}
+    for k in range(folds):
+        here = complete[fold[complete] == k]
+        made = recipe.again(records=Records(rows[fold != k]))
+        whole.add(made, here, tell=True)
+        for factor, sums in along.items():
+            other = made if factor == 1 else made.again(problem=scaled(recipe.problem, factor))
+            sums.add(other, here)
+            each()
+        for test, sums in lacking.items():
+            sums.add(made.again(problem=without(recipe.problem, [test])), here)
+            each()
+    points = [seen_point(factor, *sums.figures(complete)) for factor, sums in along.items()]
+    brought = whole.brought(complete)
+    worth = {test: interval(brought - sums.brought(complete)) for test, sums in lacking.items()}
+    return Outcome(whole.treated(numbers, complete), points, worth)
+
+
+def calibration(problem: Problem, treated: Treated) -> Calibration:
+    """Return whether probabilities are as told.
+
+    With two decisions, of the one that is less often the best; otherwise of the decision that was taken.
+    """
+    if treated.watched < 0:
+        return Calibration("the decision that was taken is the best one", grouped(treated.told, treated.lost == 0))
+    seen = judged(problem, treated.outcomes, np.full(len(treated.outcomes), treated.watched)) == 0
+    event = f"{problem.action_name(treated.watched)} is the best decision"
+    return Calibration(event, grouped(treated.told_watched, seen))
+
+
+def grouped(told: FloatArray, observed: NDArray[np.bool_]) -> list[Group]:
+    """Return rows in groups of about equal size by what they were told, equal ones together.
+
+    Examples
+    --------
+    >>> [group] = grouped(np.full(20, 0.25), np.arange(20) < 5)
+    >>> group.rows, group.told, group.observed, round(group.low, 3), round(group.high, 3)
+    (20, 0.25, 0.25, 0.127, 0.432)
+    """
+    order = np.argsort(told, kind="stable")
+    told, seen = np.round(told[order], 12), np.asarray(observed, dtype=np.float64)[order]
+    size = max(FEWEST, math.ceil(len(told) / MOST_GROUPS))
+    ends = np.append(np.flatnonzero(np.diff(told)) + 1, len(told))  # where another number is told
+    groups, start = [], 0
+    for end in ends:
+        if (end - start >= size and len(told) - end >= size) or end == len(told):
+            low, high = wilson(float(seen[start:end].sum()), int(end - start))
+            mean = float(seen[start:end].mean())
+            groups.append(Group(int(end - start), float(told[start:end].mean()), mean, low, high))
+            start = end
+    return groups
+
+
+def wilson(count: float, n: int, *, level: float = LEVEL) -> tuple[float, float]:
+    """Return Wilson's interval for a share of which `count` of n were seen.
+
+    Examples
+    --------
+    >>> low, high = wilson(0, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.0, 0.213)
+    """
+    z, share = NormalDist().inv_cdf(0.5 + level / 2), count / n
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def mistakes(problem: Problem, treated: Treated, names: Sequence[str], *, most: int) -> list[Mistake]:
+    """Return the rows that lost most by their decision, the worst first."""
+    wrong = np.flatnonzero(treated.lost > 0)
+    worst = wrong[np.lexsort((treated.rows[wrong], -treated.lost[wrong]))][:most]
+    better, found = best_actions(problem, treated.outcomes[worst]), []
+    for n, right in zip(worst.tolist(), better.tolist(), strict=True):
+        found.append(
+            Mistake(
+                row=names[int(treated.rows[n])],
+                known=tuple((name, str(value)) for name, value in problem.describe(treated.states[n]).items()),
+                decision=problem.action_name(int(treated.actions[n])),
+                better=problem.action_name(right),
+                lost=float(treated.lost[n]),
+                paid=float(treated.costs[n]),
+                told=float(treated.told[n]),
+            )
+        )
+    return found
+
+
+def best_actions(problem: Problem, rows: FloatArray) -> IntArray:
+    """Return the best decision of each complete row (n, d), as an action; the first of equal ones."""
+    if problem.reward.pooling is Pooling.MAXIMUM:
+        return problem.d + outcome_codes(rows, problem.tests)
+    return np.asarray(problem.d + problem.payoff(rows).argmax(axis=1), dtype=np.int64)
+
+
+def watched(problem: Problem, rows: FloatArray) -> int:
+    """Return with two decisions the one that is less often the best for complete rows, as an action; otherwise -1."""
+    if len(problem.decisions) != 2:
+        return -1
+    often = [(judged(problem, rows, np.full(len(rows), problem.d + y)) == 0).sum() for y in range(2)]
+    return problem.d + int(np.argmin(often))
+
+
+class _Sums:
+    """What happened to each of n rows, filled in fold by fold."""
+
+    def __init__(self, problem: Problem, rows: FloatArray, watch: int = -1) -> None:
+        n = len(rows)
+        self.problem, self.rows, self.watch = problem, rows, watch
+        self.states, self.actions = np.full((n, problem.d), np.nan), np.zeros(n, dtype=np.int64)
+        self.costs, self.tests, self.lost, self.told, self.told_watched = np.zeros((5, n))
+
+    def add(self, made: Recipe, here: IntArray, *, tell: bool = False) -> None:
+        """Treat the rows of a fold; with `tell` say how sure the decisions are."""
+        if not len(here):
+            return
+        ended = follow(self.problem, Acting(made.plan), self.rows[here])
+        self.states[here], self.actions[here] = ended.states, ended.actions
+        self.costs[here], self.tests[here] = ended.costs, ended.tests
+        self.lost[here] = judged(self.problem, self.rows[here], ended.actions)
+        law = law_of(made.plan)
+        if tell:
+            self.told[here] = chances(self.problem, law, ended.states, ended.actions)
+        if tell and self.watch >= 0:
+            self.told_watched[here] = chances(self.problem, law, ended.states, np.full(len(here), self.watch))
+
+    def figures(self, chosen: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.costs[chosen], self.tests[chosen], self.lost[chosen]
+
+    def brought(self, chosen: IntArray) -> FloatArray:
+        """Return what plans brought to rows, less what the best decisions would have brought."""
+        return -self.costs[chosen] - self.lost[chosen]
+
+    def treated(self, numbers: IntArray, chosen: IntArray) -> Treated:
+        return Treated(
+            rows=numbers[chosen],
+            outcomes=self.rows[chosen],
+            states=self.states[chosen],
+            actions=self.actions[chosen],
+            costs=self.costs[chosen],
+            tests=self.tests[chosen],
+            lost=self.lost[chosen],
+            told=self.told[chosen],
+            watched=self.watch,
+            told_watched=self.told_watched[chosen],
+        )
+
+
+def chances(problem: Problem, law: Discrete, states: FloatArray, actions: IntArray) -> FloatArray:
+    """Return with which probability decisions are the best ones in states (n, d): shape (n,).
+
+    Where no row of the law agrees with a state, those that agree best are taken.
+    """
+    found = np.empty(len(states))
+    keys = np.column_stack([np.nan_to_num(states, nan=-1.0), actions])
+    unique, inverse = np.unique(keys, axis=0, return_inverse=True)
+    for n, row in enumerate(unique):
+        known = np.flatnonzero(row[:-1] >= 0)
+        agreement = (law.support[:, known] == row[known]).sum(axis=1)
+        agrees = agreement == agreement.max()
+        p, support = law.probabilities[agrees], law.support[agrees]
+        right = judged(problem, support, np.full(len(support), int(row[-1]))) == 0
+        found[inverse.reshape(-1) == n] = p[right].sum() / p.sum()
+    return found

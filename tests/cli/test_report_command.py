@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli import castings
+
+
+@pytest.fixture
+def files(run) -> None:
+    castings.write()
+
+
+def test_a_literal_plan_has_a_report_with_the_names_of_its_subjects(run, files) -> None:
+    """The numbers are those of the command that plans; rows are told by where they stand and who they are."""
+    arguments = ("castings.toml", "--data", "castings.xlsx", "--sheet", "past", "--complete-only")
+    result = run("report", *arguments, "--folds", "3", "--out", "past.md", "--json")
+    assert result.status == 0, result.err
+    assert result.json["written"] == ["past.md"]
+    plan = run("plan", *arguments, "--folds", "3", "--json").json
+    assert result.json["value"] == result.json["in_sample"] == plan["value"]
+    assert result.json["validation"]["plan"] == plan["cross_validated"]["plan"]
+    first = result.json["held_out"]["mistakes"][0]
+    number = int(first["row"].split()[1])
+    assert first["row"] == f"row {number} (C-{number - 2:04d})"
+    assert first["row"] in Path("past.md").read_text(encoding="utf-8")
+
+
+def test_subjects_are_named_by_the_column_that_is_asked_for(run, files) -> None:
+    arguments = ("castings.toml", "--data", "castings-records.csv", "--complete-only", "--folds", "3", "--out", "r.md")
+    row = run("report", *arguments, "--subject", "Datum", "--json").json["held_out"]["mistakes"][0]["row"]
+    number = int(row.split()[1])
+    assert row == f"line {number} ({1 + (number - 2) % 28:02d}.03.2024)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["castings.toml"], "give --data with past subjects, or --distribution"),
+        (["castings.toml", "--data", "castings-records.csv", "--subject", "Nummer"], "there is no column 'Nummer'"),
+        (["castings.toml", "--data", "-", "--subject", "Nr"], "standard input is read once"),
+        (["gout", "--subject", "Nr"], "--subject is about the rows of --data"),
+        (["gout", "--out", "report.docx"], "the ending '.docx' is not one of a report"),
+        (["network"], "reports are about trees of listed outcomes"),
+    ],
+)
+def test_a_mistake_is_answered_and_nothing_is_written(run, files, arguments: list[str], message: str) -> None:
+    before = set(Path().iterdir())
+    result = run("report", *arguments)
+    assert (result.status, result.out) == (2, "")
+    assert message in " ".join(result.err.replace("│", "").split())
+    assert set(Path().iterdir()) == before
