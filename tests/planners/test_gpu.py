@@ -38,7 +38,7 @@ def single_precision(problem: Problem, law: Discrete) -> OnTheProcessor:
     dense_kernel.decide(stakes, mass, values, actions, 0, n, layout.m)
     dense_kernel.solve_sets(
         layout.order[1:], layout.size, layout.offset, layout.k, layout.prices.astype(np.float32), layout.peers,
-        maximum, values, actions, 0, mass, stakes, 0, mass, stakes,
+        maximum, np.zeros((0, 0)), values, actions, 0, mass, stakes, 0, mass, stakes,
     )  # fmt: skip
     value = float(values[layout.offset[0] :].sum(dtype=np.float64))
     return OnTheProcessor(layout, law, value, actions, error=gpu.rounding_error(layout, payoff, "single"))

@@ -172,7 +172,7 @@ def _solve(
     prices = np.array([problem.costs(state[None])[0, tests], layout.prices[1]])
     actions = np.empty(layout.n_states, dtype=np.uint8 if layout.m + columns < 256 else np.int32)
     own, buffer = np.empty(layout.n_states), np.zeros((1 + columns, layout.n_states))
-    fixed = (layout.size, layout.offset, layout.k, prices, layout.peers, maximum, own, actions)
+    fixed = (layout.size, layout.offset, layout.k, prices, layout.peers, maximum, np.zeros((0, 0)), own, actions)
     values = np.empty(len(laws))
     for number, (law, stake) in enumerate(zip(laws, stakes, strict=True)):
         _pool(codes.astype(np.int64), law, stake, buffer[:, :n], maximum=maximum)

@@ -124,7 +124,7 @@ def plan(
 
 def by_size(problem: Problem, distribution: Discrete, options: Options) -> tuple[str, str]:
     """Return the planner that suits a problem of listed outcomes, and why."""
-    from proband.planners.dense import needed_memory  # compiled: not for those who only name planners
+    from proband.planners.dense import needed_memory, stakes_of  # compiled: not for those who only name planners
     from proband.planners.gpu import free_gpu_memory, needed_gpu_memory
 
     layout, columns = layout_of(problem), problem.n_columns
@@ -136,7 +136,7 @@ def by_size(problem: Problem, distribution: Discrete, options: Options) -> tuple
     if options.special:
         return over_support(problem, distribution, options, SPECIAL[options.special[0]])
     limit = available_memory() if options.memory_limit is None else options.memory_limit
-    needed = needed_memory(layout, columns)
+    needed = needed_memory(layout, stakes_of(problem))
     on_device = needed_gpu_memory(layout, columns, "single")
     if options.device is None and layout.n_states >= WORTH_A_GPU and on_device <= free_gpu_memory():
         return "gpu", f"{size} are worth a GPU, and need {human_bytes(on_device)} on it"

@@ -9,6 +9,7 @@ by all cores, with masses and stakes kept for two levels only.
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,13 +28,19 @@ from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options, serves
 from proband.policies import Episodes
 from proband.problem import Problem
-from proband.vocabulary import FloatArray, IntArray, Kind, Pooling
+from proband.rewards import Table
+from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, outcome_codes, outcome_rows
 
 Actions = NDArray[np.uint8 | np.int32]
 
 ONE_CALL = 2**18
 """Problems with fewer states are solved in one call by one thread."""
 
+
+MANY_DECISIONS = 8
+"""From so many decisions on stakes may be those of labels."""
+
+NO_TABLE = np.zeros((0, 0))
 
 WORTH_THREADS = 2**16
 """With fewer states in all, threads take longer to start than to work."""
@@ -148,7 +155,7 @@ class BorrowedPlan(DensePlan):
 def meaning_of_codes(plan: DiscretePlan, layout: Layout, rows: FloatArray, codes: Actions) -> IntArray:
     """Turn stored codes into actions; decisions that a code does not tell are looked up."""
     problem = plan.problem
-    meaning = np.full(layout.m + plan.decider.stakes.shape[1] + 1, -1, dtype=np.int64)
+    meaning = np.full(layout.m + plan.problem.n_columns + 1, -1, dtype=np.int64)
     meaning[: layout.m] = layout.tests
     if problem.reward.pooling is Pooling.SUM:
         meaning[layout.m : -1] = problem.d + np.arange(len(meaning) - 1 - layout.m)
@@ -165,10 +172,41 @@ def plan_dense(problem: Problem, distribution: Discrete, options: Options) -> De
     options.refuse_limits_per_subject("dense")
     distribution.check(problem)
     layout = layout_of(problem)
-    payoff = problem.payoff(distribution.support)
-    check_size(layout, payoff.shape[1], options.memory_limit)
+    check_size(layout, stakes_of(problem), options.memory_limit)
+    payoff, table = staked(problem, distribution.support)
     codes = complete_codes(layout, distribution.support)
-    return DensePlan(layout, distribution, solve(layout, codes, distribution.probabilities, payoff))
+    return DensePlan(layout, distribution, solve(layout, codes, distribution.probabilities, payoff, table))
+
+
+def stakes_of(problem: Problem) -> int:
+    """Return how many stakes a state has: one for each decision, or for each label where these are far fewer."""
+    return math.prod(problem.k[_targets(problem)].tolist()) if _by_label(problem) else problem.n_columns
+
+
+def staked(problem: Problem, support: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what is at stake in support rows, a column for each stake, and a table from stakes to decisions.
+
+    Where there are far more decisions than labels (what the reward depends on), such as forecasts, the stakes are those
+    of labels, and the table has what each decision brings for each label; otherwise it is empty.
+    """
+    if not _by_label(problem):
+        return problem.payoff(support), NO_TABLE
+    targets = _targets(problem)
+    asked, labels = [problem.tests[i] for i in targets], math.prod(problem.k[targets].tolist())
+    rows = np.zeros((labels, problem.d))
+    rows[:, targets] = outcome_rows(np.arange(labels), asked)
+    shown = outcome_codes(support[:, targets], asked)
+    return (shown[:, None] == np.arange(labels)).astype(np.float64), np.ascontiguousarray(problem.payoff(rows))
+
+
+def _targets(problem: Problem) -> IntArray:
+    reward = problem.reward
+    return reward.depends_on(problem.tests) if isinstance(reward, Table) else np.arange(problem.d)
+
+
+def _by_label(problem: Problem) -> bool:
+    labels = math.prod(problem.k[_targets(problem)].tolist())
+    return isinstance(problem.reward, Table) and problem.n_columns >= max(MANY_DECISIONS, 2 * labels)
 
 
 def solve_many(layout: Layout, support: FloatArray, weights: FloatArray, payoff: FloatArray) -> list[Solution]:
@@ -203,7 +241,7 @@ def needed_memory(layout: Layout, columns: int) -> float:
         return float("inf")
     widest = max((a + b for a, b in pairwise(layout.level_sizes)), default=1)
     aside = layout.n_states if layout.n_states < ONE_CALL else widest
-    action = np.dtype(_action_type(layout.m, columns)).itemsize
+    action = np.dtype(_action_type(layout.m, layout.problem.n_columns)).itemsize
     tables = 3 * 8 * 2**layout.m
     return float(layout.n_states * (8 + action) + aside * 8 * (1 + columns) + tables)
 
@@ -229,11 +267,13 @@ def complete_codes(layout: Layout, support: FloatArray) -> IntArray:
     return np.asarray(support @ strides, dtype=np.int64)
 
 
-def solve(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray) -> Solution:
-    """Run the backward induction for support rows with the given numbers, weights and payoffs."""
-    values, actions = _room(layout, payoff.shape[1], 1)
+def solve(
+    layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray, table: FloatArray = NO_TABLE
+) -> Solution:
+    """Run the backward induction for support rows with the given numbers, weights and payoffs (:func:`staked`)."""
+    values, actions = _room(layout, max(payoff.shape[1], table.shape[1]), 1)
     solution = Solution(values[0], actions[0])
-    _fill(layout, codes, weights, payoff, solution)
+    _fill(layout, codes, weights, payoff, solution, table)
     return solution
 
 
@@ -243,22 +283,35 @@ def _room(layout: Layout, columns: int, laws: int) -> tuple[FloatArray, Actions]
     return np.empty(shape), np.empty(shape, dtype=_action_type(layout.m, columns))
 
 
-def _fill(layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray, solution: Solution) -> None:
+def _fill(
+    layout: Layout, codes: IntArray, weights: FloatArray, payoff: FloatArray, solution: Solution,
+    table: FloatArray = NO_TABLE,
+) -> None:  # fmt: skip
     from proband.planners import dense_kernel
 
     values, actions, columns = solution.values, solution.actions, payoff.shape[1]
     maximum = layout.problem.reward.pooling is Pooling.MAXIMUM
     n = layout.level_sizes[layout.m]
-    fixed = (layout.size, layout.offset, layout.k, layout.prices, layout.peers, maximum, values, actions)
+    fixed = (layout.size, layout.offset, layout.k, layout.prices, layout.peers, maximum, table, values, actions)
     if layout.n_states >= ONE_CALL:
         mass, stakes = complete_states(layout, codes, weights, payoff, np.empty((1 + columns) * n))
-        dense_kernel.decide(stakes, mass, values, actions, 0, n, layout.m)
+        _decide(stakes, table, mass, solution, n, layout.m)
         _solve_by_level(layout, fixed, mass, stakes)
         return
     with layout.scratch((1 + columns) * layout.n_states) as buffer:
         mass, stakes = complete_states(layout, codes, weights, payoff, buffer[: (1 + columns) * layout.n_states])
-        dense_kernel.decide(stakes, mass, values, actions, 0, n, layout.m)
+        _decide(stakes, table, mass, solution, n, layout.m)
         dense_kernel.solve_sets(layout.order[1:], *fixed, 0, mass, stakes, 0, mass, stakes)
+
+
+def _decide(stakes: FloatArray, table: FloatArray, mass: FloatArray, solution: Solution, n: int, m: int) -> None:
+    """Decide in the complete states."""
+    from proband.planners import dense_kernel
+
+    if table.size:
+        dense_kernel.decide_by_label(stakes, table, mass, solution.values, solution.actions, 0, n, m)
+    else:
+        dense_kernel.decide(stakes, mass, solution.values, solution.actions, 0, n, m)
 
 
 def _solve_by_level(layout: Layout, fixed: tuple[Any, ...], mass: FloatArray, stakes: FloatArray) -> None:

@@ -142,20 +142,43 @@ def decide(stakes: FloatArray, mass: FloatArray, own: FloatArray, act: Any, star
 
 
 @kernel
+def decide_by_label(
+    stakes: FloatArray, table: FloatArray, mass: FloatArray, own: FloatArray, act: Any, start: int, n: int, m: int
+) -> None:  # fmt: skip
+    """Write the best of many decisions, whose stakes are those of labels (labels, states) times a table of utilities.
+
+    The table has shape (labels, decisions).
+    """
+    labels, decisions = table.shape
+    for s in range(n):
+        own[s] = -np.inf
+    for j in range(decisions):
+        for s in range(n):
+            value = table[0, j] * stakes[0, start + s]
+            for y in range(1, labels):
+                value += table[y, j] * stakes[y, start + s]
+            best = own[s]
+            own[s] = value if value > best else best
+            act[s] = choose(act[s], np.int64(m + j), value > best)
+    for s in range(n):
+        act[s] = choose(np.int64(m + decisions), act[s], mass[s] > 0)
+
+
+@kernel
 def solve_sets(
     sets: IntArray, size: IntArray, offset: IntArray, k: IntArray, prices: FloatArray, peers: IntArray, maximum: bool,
-    values: FloatArray, actions: Any, child_start: int, child_mass: FloatArray, child_stakes: FloatArray,
-    own_start: int, own_mass: FloatArray, own_stakes: FloatArray,
+    table: FloatArray, values: FloatArray, actions: Any, child_start: int, child_mass: FloatArray,
+    child_stakes: FloatArray, own_start: int, own_mass: FloatArray, own_stakes: FloatArray,
 ) -> None:  # fmt: skip
     """Solve the blocks of some sets, each after the sets with one test more.
 
     The arrays up to `peers` are those of :class:`~proband.planners.layout.Layout`. Masses and stakes begin at the
-    states `child_start` and `own_start`, so that a caller may keep them for two levels only.
+    states `child_start` and `own_start`, so that a caller may keep them for two levels only. With a `table` of
+    utilities (labels, decisions) the stakes are those of labels; without one (0, 0) those of decisions.
     """
     m = len(k)
     for done in sets:
-        n = size[done]
-        at = offset[done]
+        n, at = size[done], offset[done]
         here = at - own_start
         mass = own_mass[here : here + n]
         own = values[at : at + n]
@@ -180,7 +203,10 @@ def solve_sets(
                         take_largest(child_stakes[j, c : c + length], own_stakes[j, here : here + n], n, k[i], inner)
                     else:
                         add_up(child_stakes[j, c : c + length], own_stakes[j, here : here + n], n, k[i], inner)
-                decide(own_stakes, mass, own, act, here, n, m)
+                if table.shape[1] == 0:
+                    decide(own_stakes, mass, own, act, here, n, m)
+                else:
+                    decide_by_label(own_stakes, table, mass, own, act, here, n, m)
             cost = prices[1, i] if done & peers[i] else prices[0, i]
             try_test(values[child : child + length], own, mass, act, n, k[i], inner, cost, np.int64(i))
 

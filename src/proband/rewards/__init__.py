@@ -2,6 +2,7 @@
 
 from proband.rewards.base import REWARDS
 from proband.rewards.entropy import Entropy
+from proband.rewards.forecast import forecasts
 from proband.rewards.listed import Function, Match, RewardFunction, Unstated, rowwise
 from proband.rewards.projection import Projection
 from proband.rewards.scores import Piece, Score
@@ -18,5 +19,6 @@ __all__ = [
     "Score",
     "Table",
     "Unstated",
+    "forecasts",
     "rowwise",
 ]
