@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -15,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 import proband
 from proband.errors import CODES, ProbandError, RequestError
@@ -23,7 +23,7 @@ from proband.service.access.log import FRESH, AccessLog
 from proband.service.access.rates import Rate
 from proband.service.desk import Desk
 from proband.service.feeds import Feeds
-from proband.service.gate import ENTRANCES, LOGGER, Gate
+from proband.service.gate import ENTRANCES, Gate, unforeseen
 from proband.service.guard import Guard
 from proband.service.limits import Limits
 from proband.service.metrics import Metrics
@@ -71,7 +71,7 @@ def create_app(
     True
     """
     state = _state(Desk(store, limits or Limits(), planning), guard or Guard(), behind_proxy)
-    app = FastAPI(
+    app = _Application(
         title="proband", version=proband.__version__, description=ABOUT, lifespan=partial(_lifespan, state),
         docs_url=None, redoc_url=None, redirect_slashes=False,
     )  # fmt: skip
@@ -84,10 +84,26 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unforeseen)
-    app.add_middleware(Shortcut, state=state)
-    app.add_middleware(Gate, state=state)
+    app.front = Gate(Shortcut(app.behind, state=state), state=state)
     app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
+
+
+class _Application(FastAPI):
+    """The framework, behind the gate: what is refused or takes the short way never gets there."""
+
+    front: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope["app"] = self
+            await self.front(scope, receive, send)
+        else:
+            await self.behind(scope, receive, send)
+
+    async def behind(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer by the framework."""
+        await super().__call__(scope, receive, send)
 
 
 def _state(desk: Desk, guard: Guard, behind_proxy: bool) -> State:
@@ -157,8 +173,7 @@ def _methods(app: FastAPI, path: str) -> list[str]:
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:
-    LOGGER.error("%s failed", request.scope["path"], exc_info=error if LOGGER.isEnabledFor(logging.DEBUG) else None)
-    return problem_of(ProbandError("this was not foreseen; nothing more is known here; look into the service's log"))
+    return unforeseen(request.scope, error)
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

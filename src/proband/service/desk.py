@@ -3,12 +3,12 @@
 There is one :class:`~proband.Study` for each study (:mod:`.shelf`); whoever asks speaks through it under his own name
 and station (:meth:`~proband.Study.speaking`). Plans are made elsewhere (:mod:`.planning`). Nothing that waits for a
 disk, a server or a plan runs on the event loop: calls run in threads. Python runs one thread at a time, and handing
-over costs more than a quick call takes, so that quick calls of one study (what stations do) run in few threads, and the
-others wait for their turn on the event loop, where waiting is cheap. What may take long (summaries, trees, exports) has
-threads of its own.
+over costs more than a quick call takes, so that quick calls of one study (what stations do) run in few threads
+(:mod:`.lanes`). What may take long (summaries, trees, exports) has threads of its own.
 
-A write is acknowledged when it is durable. Where the store can make many writes durable at once, they are committed one
-after the other, and one sync serves all that were committed before it began.
+A write is acknowledged when it is durable. Writers of a study take turns in its store anyway, so that one is made at a
+time. Where the store can make many durable at once (one file, in which all studies are), they are committed one after
+the other, and one sync serves all that were committed before it began.
 
 A call that takes too long is answered by an error; what it does is done all the same, and its idempotency key tells.
 """
@@ -22,6 +22,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from proband.errors import ServiceError
+from proband.service.lanes import Lanes, Threads
 from proband.service.limits import Limits
 from proband.service.planning import HERE, Planning
 from proband.service.shelf import Shelf
@@ -54,8 +55,9 @@ class Desk:
         self.store, self.limits = store, limits
         self.planning = Planning(HERE) if planning is None else planning
         self.shelf = Shelf(self._open, limits.memory)
-        self._quick = Lanes("quick", limits.threads, limits.side_by_side)
-        self._slow = Lanes("slow", limits.threads, limits.side_by_side)
+        self._threads = Threads("quick", limits.threads), Threads("slow", limits.threads)
+        self._quick, self._slow = (Lanes(threads, limits.side_by_side) for threads in self._threads)
+        self._writing = Lanes(self._threads[0], 1)
         self._aside = ThreadPoolExecutor(limits.threads, thread_name_prefix="aside")
         self._syncs = Syncs(store, limits.syncs) if isinstance(store, Defers) else None
         self._waiting = 0
@@ -104,8 +106,9 @@ class Desk:
     async def close(self) -> None:
         """Close all studies and the store; calls that are under way end first, or are left behind with the process."""
         await self.shelf.close()
-        for threads in (self._quick.threads, self._slow.threads, self._aside):
-            threads.shutdown(wait=False, cancel_futures=True)
+        for threads in self._threads:
+            threads.close()
+        self._aside.shutdown(wait=False, cancel_futures=True)
         self.planning.close()
         await asyncio.get_running_loop().run_in_executor(None, self.store.close)
 
@@ -138,34 +141,10 @@ class Desk:
 
     async def _durable(self, study: str, work: Callable[[], T], end: Callable[[], None]) -> T:
         if self._syncs is None:
-            return await self._quick.run(study, work, end)
-        answer = await self._quick.run(study, partial(self._syncs.deferred, work), end)
+            return await self._writing.run(study, work, end)
+        answer = await self._writing.run("", partial(self._syncs.deferred, work), end)
         await self._syncs.settled()
         return answer
-
-
-class Lanes:
-    """Threads for calls of studies, of which each study has some at most; the others wait on the event loop."""
-
-    def __init__(self, name: str, threads: int, side_by_side: int) -> None:
-        self.threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self._side_by_side = side_by_side
-        self._lanes: dict[str, asyncio.Semaphore] = {}
-
-    async def run(self, study: str, work: Callable[[], T], end: Callable[[], None]) -> T:
-        """Work in a thread, when the study has one left; call something when it is done."""
-        lane = self._lanes.get(study)
-        if lane is None:
-            lane = self._lanes[study] = asyncio.Semaphore(self._side_by_side)
-        await lane.acquire()
-        future = asyncio.get_running_loop().run_in_executor(self.threads, work)
-
-        def done(_: object) -> None:  # when it is, and not when nobody waits any more
-            lane.release()
-            end()
-
-        future.add_done_callback(done)
-        return await asyncio.shield(future)
 
 
 class Syncs:

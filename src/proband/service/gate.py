@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proband.errors import (
@@ -78,6 +79,10 @@ class Gate:
                 raise
             self._state.metrics.refused[type(error).__name__] += 1
             await problem_of(error, _retry(error))(scope, receive, answer)
+        except Exception as error:
+            if seen["status"]:
+                raise
+            await unforeseen(scope, error)(scope, receive, answer)
         finally:
             self._tell(scope, seen["status"] or 500, time.perf_counter() - began)
 
@@ -148,10 +153,11 @@ class Gate:
         named = getattr(route, "path", None) or "none"
         caller: Caller | None = scope.get("state", {}).get("caller")
         self._state.metrics.answered(scope["method"], named, status, seconds)
-        LOGGER.info(
-            "%s %s %d %.1f ms %s", scope["method"], escaped(scope["path"]), status, 1000 * seconds,
-            "-" if caller is None else caller.user,
-        )  # fmt: skip
+        if LOGGER.isEnabledFor(logging.INFO):
+            LOGGER.info(
+                "%s %s %d %.1f ms %s", scope["method"], escaped(scope["path"]), status, 1000 * seconds,
+                "-" if caller is None else caller.user,
+            )  # fmt: skip
 
 
 class Incoming:
@@ -185,6 +191,12 @@ class Incoming:
             parts.append(message.get("body", b""))
             more = message.get("more_body", False)
         return b"".join(parts)
+
+
+def unforeseen(scope: Scope, error: Exception) -> Response:
+    """Return the answer to a fault of the service's own; the log of the process tells of it."""
+    LOGGER.error("%s failed", escaped(scope["path"]), exc_info=error if LOGGER.isEnabledFor(logging.DEBUG) else None)
+    return problem_of(ProbandError("this was not foreseen; nothing more is known here; look into the service's log"))
 
 
 def refusal(state: State, scope: Scope, headers: Headers) -> ProbandError:

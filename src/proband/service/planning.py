@@ -70,7 +70,9 @@ class Aside:
         process = self._process
         if process is not None:
             process.kill()
-            process.wait()
+        with self._turn:  # whoever waits for an answer gets none now
+            if self._process is not None:
+                self._end(self._process)
 
     def _asked(self, order: bytes) -> bytes | None:
         """Return what the process answers; nothing if it ends, or has ended."""
@@ -83,15 +85,19 @@ class Aside:
         except OSError:
             answer = None
         if answer is None:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    pipe.close()
-            self._process = None
+            self._end(process)
         elif answer[:1] != DONE:
             raise PlanError(f"the process that plans failed ({answer[1:].decode(errors='replace')}); plan here")
         return None if answer is None else answer[1:]
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        self._process = None
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._closed:

@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic_core import to_json
 from starlette.responses import Response
 
 from proband.errors import ProbandError, as_problem
@@ -42,10 +41,7 @@ def encoded(content: Any) -> bytes:
     >>> encoded({"value": float("nan"), "unit": "µm"}).decode()
     '{"value":null,"unit":"µm"}'
     """
-    try:
-        return _dumps(content)
-    except ValueError:
-        return _dumps(_finite(content))
+    return to_json(content, inf_nan_mode="null")
 
 
 def problem_of(error: ProbandError, headers: Mapping[str, str] | None = None, *, status: int | None = None) -> Response:
@@ -59,15 +55,3 @@ def problem_of(error: ProbandError, headers: Mapping[str, str] | None = None, *,
 def told_of(error: ProbandError, store: str) -> Response:
     """Return the answer that an error of a study is; where the store is, is nobody's business."""
     return problem_of(type(error)(str(error).replace(store, "this service's store")))
-
-
-def _dumps(content: Any) -> bytes:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, Mapping):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    return None if isinstance(content, float) and not math.isfinite(content) else content

@@ -247,7 +247,11 @@ def _best_now(study: Station, situation: Situation, advised: Advised) -> int:
 
 def _chance(study: Station, situation: Situation, action: int) -> float | None:
     """Return the chance of a subject that is decided now (:mod:`.acting`); None if unknown."""
-    problem, policy = study._journal.ledger.problem, study._replanner.at(situation.policy).policy
-    steady = situation.steady and action >= problem.d
-    chance = acting.chance(problem, policy, situation.state, situation.coin, steady=steady)
+    problem, span = study._journal.ledger.problem, study._replanner.at(situation.policy)
+
+    def work(steady: bool) -> float:
+        return acting.chance(problem, span.policy, situation.state, situation.coin, steady=steady)
+
+    steady = situation.steady and action >= problem.d  # then the coin plays no part
+    chance = span.once("chance", situation.state, lambda: work(True)) if steady else work(False)
     return None if math.isnan(chance) else chance

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.policies import SUREST, CoinPolicy, FixedSet, has_extra
+from proband.policies import SUREST, CoinPolicy, Completing, FixedSet, has_extra
 from proband.problem import Problem
 from proband.quantities import amount, percent
 from proband.studies.learning import acting
@@ -105,8 +105,12 @@ def action_for(problem: Problem, span: PolicySpan, situation: Situation) -> int:
     low, high = span.once(
         "both ways", state, lambda: (acting.act(policy, state, 0.0), acting.act(policy, state, SUREST))
     )
-    same = low == high and (low < problem.d or not has_extra(policy))
-    return low if same else acting.act(policy, state, situation.coin)
+    if low == high and (low < problem.d or not has_extra(policy)):
+        return low
+    if isinstance(policy, Completing) and not has_extra(policy):
+        share = span.once("share", state, lambda: float(policy.completion(policy.leaves(state[None]))[0]))
+        return low if situation.coin < share else high
+    return acting.act(policy, state, situation.coin)
 
 
 def advise(ledger: Ledger, span: PolicySpan, situation: Situation, action: int) -> Advice:
@@ -167,7 +171,9 @@ def _reason(problem: Problem, span: PolicySpan, situation: Situation, action: in
     if isinstance(policy, FixedSet):
         return _fixed(problem, policy, action)
     if exploring:
-        return _completing(problem, policy, situation)
+        if has_extra(policy):
+            return _completing(problem, policy, situation)
+        return span.once("completing", situation.state, lambda: _completing(problem, policy, situation))
     if account is not None and account.probability <= 0:
         return "No subject like this one was foreseen; this is the decision for the most similar ones."
     return _comparison(problem, action, options)

@@ -28,12 +28,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from proband.errors import PlanError, ProbandError, StudyError
+from proband.policies import chances
 from proband.studies.learning.frozen import Basis, FreezeError
 from proband.studies.learning.learner import Advance, Learner, MakeAgent, PolicySpan, State, Statement
 from proband.studies.learning.orders import Planner, order_of, outcome_of
 from proband.studies.learning.sharing import SharedPlans
 from proband.studies.ledger.ledger import Ledger
+from proband.vocabulary import NEVER
 
 MODES = ("background", "aside", "now", "never")
 QUICK = 0.05
@@ -265,9 +269,18 @@ class Replanner:
         state = self._shared.latest(-1 if main is None else main.position)
         if state is not None:
             self.planned = self.planned.plus(Planned(taken=1))
+            learner = self._new(state)
+            self._warm(learner)
             with self._main_lock:
-                self._learners[False] = self._new(state)
-            self._keep(self._learners[False].span)
+                self._learners[False] = learner
+            self._keep(learner.span)
+
+    def _warm(self, learner: Learner) -> None:
+        """Use a plan that was made elsewhere once, so that what has to be loaded for it is loaded before it is used."""
+        policy, nothing = learner.span.policy, np.full((1, self._ledger.problem.d), np.nan)
+        with suppress(ProbandError):
+            chances(self._ledger.problem, policy, np.zeros_like(nothing))
+            policy.act(nothing, NEVER)
 
     def _look_up(self, position: int) -> None:
         """Take the plan that serves an earlier position from what is shared; or what there is before it, to go on."""
@@ -303,6 +316,7 @@ class Replanner:
         came = outcome_of(planner.plan(order), basis)
         self._go_on()
         learner = self._new(came.state)
+        self._warm(learner)
         with self._main_lock:
             self._learners[False] = learner
         self._count(came.seconds, came.plans)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import psycopg
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
+from psycopg.sql import SQL, Literal
 
 import proband
 from proband.errors import StoreBusyError, StoreError, StudyError
@@ -61,16 +62,23 @@ _LOCKED = "55P03"
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _LOCK = """
 SELECT id, (SELECT max(number) FROM proband_migrations)
-FROM proband_studies WHERE name = %s FOR NO KEY UPDATE OF proband_studies
+FROM proband_studies WHERE name = {study} FOR NO KEY UPDATE OF proband_studies
 """
 
 
+_LENGTH = """
+SELECT max(number) FROM proband_entries WHERE study = (SELECT id FROM proband_studies WHERE name = {study})
+"""
+"""Asked for when the lock is there: only then nobody adds anything."""
+
+
 class _Lock(NamedTuple):
-    """The lock on the row of a study: a transaction of a connection, until that ends."""
+    """The lock on the row of a study: a transaction of a connection, until that ends; how long the log is then."""
 
     connection: Connection
     study: int
     process: int
+    length: int
 
     @property
     def alive(self) -> bool:
@@ -115,8 +123,8 @@ class Connections:
         """Hold the lock of a study until a task of this thread commits in :meth:`locked`, or the block ends."""
 
         def lock(connection: Connection, again: bool) -> _Lock:
-            connection.execute(_BEGIN)
-            return _Lock(connection, self._lock_row(connection, study), os.getpid())
+            number, length = self._begun(connection, study)
+            return _Lock(connection, number, os.getpid(), length)
 
         if self._lock_of(study) is not None:
             yield
@@ -131,15 +139,26 @@ class Connections:
             finally:
                 self._unlock(study)
 
-    @contextmanager
-    def locked(self, connection: Connection, study: str) -> Iterator[int]:
-        """Hold the lock of a study, unless the connection holds it already, and commit in the end; give its number."""
+    def length(self, study: str) -> int | None:
+        """Return how long the log is that this thread holds the lock of; None if it holds none."""
         lock = self._lock_of(study)
-        held = lock is not None and lock.held
-        if not held:
-            connection.execute(_BEGIN)
-        with _ending(connection):
-            yield lock.study if lock is not None and held else self._lock_row(connection, study)
+        return lock.length if lock is not None and lock.held else None
+
+    @contextmanager
+    def locked(self, connection: Connection, study: str) -> Iterator[tuple[int, int]]:
+        """Hold the lock of a study, unless the connection holds it already; give its number and its length.
+
+        The block commits, or fails.
+        """
+        lock = self._lock_of(study)
+        try:
+            if lock is not None and lock.held:
+                yield lock.study, lock.length
+            else:
+                yield self._begun(connection, study)
+        except StudyError:
+            connection.execute("ROLLBACK")
+            raise
 
     def _retry(self, lend: Callable[[], AbstractContextManager[Connection]], task: Task[T]) -> T:
         patience, again = Patience(self._deadline if self._reached else SECONDS_TO_REACH), False
@@ -176,12 +195,18 @@ class Connections:
         with OrElse(lambda: self._pool.give(connection, keep=False)):
             yield connection
 
-    def _lock_row(self, connection: Connection, study: str) -> int:
-        rows = connection.execute(_LOCK, (study,)).fetchall()
+    def _begun(self, connection: Connection, study: str) -> tuple[int, int]:
+        """Lock the row of a study in a new transaction, on one way to the server; return its number and its length."""
+        name = Literal(study)
+        asked = connection.execute(SQL(f"{_BEGIN}; {_LOCK}; {_LENGTH}").format(study=name))
+        asked.nextset()
+        rows = asked.fetchall()
         if not rows:
             raise unknown(study, self.url)
         check_current(connection, rows[0][1], proband.__version__)
-        return int(rows[0][0])
+        asked.nextset()
+        [[length]] = asked.fetchall()
+        return int(rows[0][0]), int(length or 0)
 
     def _locks(self) -> dict[str, _Lock]:
         """Return the locks of this thread, by study."""
@@ -261,6 +286,10 @@ def _ending(connection: Connection) -> Iterator[None]:
     except StudyError:
         connection.execute("ROLLBACK")
         raise
-    ended = connection.execute("COMMIT").statusmessage
+    check_committed(connection.execute("COMMIT").statusmessage)
+
+
+def check_committed(ended: str | None) -> None:
+    """Raise StoreError unless this is what the server says of a commit."""
     if ended != "COMMIT":
         raise StoreError(f"PostgreSQL answered {ended!r} to COMMIT; nothing of this write was recorded; do it again")

@@ -16,12 +16,13 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import psycopg
+from psycopg.sql import SQL, Literal
 
 from proband.errors import StudyExistsError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 from proband.studies.stores.pool import NothingYetError
-from proband.studies.stores.postgresql.connections import Connection, Connections, transaction
+from proband.studies.stores.postgresql.connections import Connection, Connections, check_committed, transaction
 
 BATCH = 5_000
 """Entries in one statement."""
@@ -58,6 +59,7 @@ class PostgreSQLStore:
 
     def __init__(self, url: str, *, deadline: float = 60.0) -> None:
         self._connections = Connections(url, deadline)
+        self._seen: set[str] = set()
 
     @property
     def url(self) -> str:
@@ -98,6 +100,8 @@ class PostgreSQLStore:
 
     def read(self, study: str, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Return the entries after a number, at most `limit` of them."""
+        if after == self._connections.length(study):  # in its turn this thread knows that there is nothing new
+            return []
         rows = self._ask_about(study, f"{_READ} AND number > %s ORDER BY number LIMIT %s", after, limit)
         return list(map(Entry._make, rows))
 
@@ -111,16 +115,14 @@ class PostgreSQLStore:
         check_append(entries, expected)
 
         def write(connection: Connection, again: bool) -> None:
-            with self._connections.locked(connection, study) as number:
+            with self._connections.locked(connection, study) as (number, length):
                 if again and _recorded(connection, study, entries):
+                    connection.execute("ROLLBACK")
                     return
-                [[length]] = connection.execute(
-                    "SELECT max(number) FROM proband_entries WHERE study = %s", (number,)
-                ).fetchall()
                 if length != expected:
                     raise too_long(study, length, expected)
                 try:
-                    connection.execute(_INSERT, (number, *_columns(entries)))
+                    _commit(connection, number, entries)
                 except psycopg.errors.UniqueViolation:
                     raise key_taken(study, entries) from None
 
@@ -204,11 +206,24 @@ class PostgreSQLStore:
         """Return rows of a study; none may mean that there is no such study."""
         try:
             rows = self._ask(study, question, study, *parameters)
-            if rows or self._ask(study, "SELECT 1 FROM proband_studies WHERE name = %s", study):
+            if rows or study in self._seen:  # a study that was there once does not go away
+                return rows
+            if self._ask(study, "SELECT 1 FROM proband_studies WHERE name = %s", study):
+                self._seen.add(study)
                 return rows
         except NothingYetError:
             pass
         raise unknown(study, self.url)
+
+
+def _commit(connection: Connection, number: int, entries: Sequence[Entry]) -> None:
+    """Add entries and commit, on one way to the server."""
+    rows = SQL(", ").join(SQL("({})").format(SQL(", ").join(map(Literal, (number, *entry)))) for entry in entries)
+    adding = SQL("INSERT INTO proband_entries VALUES {}; ").format(rows) if entries else SQL("")
+    ended = connection.execute(adding + SQL("COMMIT"))
+    while ended.nextset():
+        pass
+    check_committed(ended.statusmessage)
 
 
 def _columns(entries: Sequence[Entry]) -> list[list[object]]:
