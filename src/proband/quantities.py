@@ -17,8 +17,8 @@ def number(value: float, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> number(0.1234567), number(9.08e-06), number(1234567), number(-2.5e-9), number(0)
-    ('0.1235', '0.00000908', '1,235,000', '-2.5 × 10⁻⁹', '0')
+    >>> number(0.1234567), number(9.08e-06), number(1234567), number(1234, 3), number(-2.5e-9), number(0)
+    ('0.1235', '0.00000908', '1,235,000', '1230', '-2.5 × 10⁻⁹', '0')
     """
     value = float(value)
     text = f"{value:.{digits}g}"
@@ -32,7 +32,7 @@ def number(value: float, digits: int = 4) -> str:
     if rounded >= 10_000:
         text = f"{float(text):,.{max(0, digits - len(str(int(rounded))))}f}"
     elif "e" in text:
-        text = f"{float(text):.{digits - 1 - math.floor(math.log10(rounded))}f}"
+        text = f"{float(text):.{max(0, digits - 1 - math.floor(math.log10(rounded)))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

@@ -61,7 +61,7 @@ def likeliest(told: FloatArray, counts: FloatArray) -> FloatArray:
     Examples
     --------
     >>> likeliest(np.array([[0.9, 0.9, 0.1], [0.5, 0.5, 0.5]]), np.array([400.0, 400.0, 200.0])).round(2)
-    array([0.6, 0.4])
+    array([0.74, 0.26])
     """
     weights = np.full(len(told), 1 / len(told))
     for _ in range(EM_STEPS):
