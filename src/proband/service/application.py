@@ -29,7 +29,7 @@ from proband.service.limits import Limits
 from proband.service.metrics import Metrics
 from proband.service.planning import Planning
 from proband.service.problems import MEDIA_TYPE, problem_of, told_of
-from proband.service.routes import access, knowledge, logs, running, studies, subjects
+from proband.service.routes import access, drafts, knowledge, logs, running, studies, subjects
 from proband.service.shortcut import Shortcut
 from proband.service.state import State
 from proband.studies.stores import Store
@@ -76,7 +76,7 @@ def create_app(
         docs_url=None, redoc_url=None, redirect_slashes=False,
     )  # fmt: skip
     app.state.service = state
-    for group in (studies, subjects, knowledge, logs, access, running):
+    for group in (studies, drafts, subjects, knowledge, logs, access, running):
         app.include_router(group.routes)
     app.include_router(access.entrance)
     app.include_router(pages.routes)

@@ -58,6 +58,10 @@ ENTRANCES = ("/login", "/logout", "/health", "/ready", "/openapi.json", "/", "/p
 """Paths for which nobody need be known; one that ends in / stands for what is below it, but for / itself."""
 
 
+UPLOADS = ("/api/studies", "/api/check", "/api/draft")
+"""Paths that take problems and past records."""
+
+
 class Gate:
     """The outermost layer of the application."""
 
@@ -134,7 +138,7 @@ class Gate:
         large = caller is not None and caller.role >= Role.ENGINEER  # nobody else has a use for it
         if large and path == "/api/import":  # goes to a file as it comes in
             most, seconds = limits.log, limits.upload_seconds
-        elif large and (path == "/api/studies" or path.endswith("/records")):
+        elif large and (path in UPLOADS or path.endswith("/records")):
             most, seconds = limits.upload, limits.upload_seconds
         else:
             most, seconds = limits.body, limits.body_seconds

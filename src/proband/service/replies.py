@@ -122,6 +122,27 @@ class StudyOut(Reply):
     last: LastOut | None
 
 
+class CheckedOut(Reply):
+    """What a study would be: its problem is right, and so are its past records unless there is a mistake in them."""
+
+    name: str
+    exists: bool
+    tests: int
+    decisions: list[str]
+    agents: list[str]
+    agent: str
+    past: int | None
+    mistake: str | None
+
+
+class DraftOut(Reply):
+    """A draft of a problem file, the column that decisions are about, and what is to be looked at."""
+
+    problem: str
+    label: str
+    doubts: list[str]
+
+
 class StudyDetail(Reply):
     """What a study is about: its problem as in a problem file, its agent, and where its log stands.
 
@@ -135,6 +156,17 @@ class StudyDetail(Reply):
     hash: str
     problem: dict[str, Any]
     outcomes: dict[str, list[str] | None]
+
+
+class SameTestsOut(Reply):
+    """The tests that newcomers get whatever they show, and what they cost together; null where what they show matters.
+
+    `everything` says whether these are all tests that can be run.
+    """
+
+    tests: list[str] | None
+    cost: float | None
+    everything: bool
 
 
 class StretchOut(Reply):

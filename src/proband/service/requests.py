@@ -134,6 +134,22 @@ class Past(Request):
     source: Name = Field("records", description="Where they come from, for the log.")
 
 
+class Unborn(Request):
+    """A study that is not begun yet: the text of a problem file, and past records if there are any."""
+
+    model_config = _example({"problem": PROBLEM})
+    problem: str = Field(min_length=1)
+    name: Name | None = Field(None, description="By default the problem's.")
+    past: Past | None = None
+
+
+class Undrafted(Past):
+    """Past records from which a problem is drafted."""
+
+    model_config = _example({"records": "visual,ultrasonic,good\nclean,ok,yes\nrusty,crack,no\n", "label": "good"})
+    label: Name | None = Field(None, description="The column that decisions are about; by default guessed.")
+
+
 class NewStudy(Request):
     """A study to begin: the text of a problem file (TOML), and past records if there are any."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from proband.errors import StudyError, TamperedError
+from proband.policies import FixedSet
 from proband.studies.events.created import make_agent
 from proband.studies.exchange import exports
 from proband.studies.exchange.exports import Verified
@@ -67,6 +68,14 @@ def tree(study: Station, *, depth: int | None = None) -> Tree:
             "them; go on until the agent has planned"
         )
     return plan.tree(depth=depth)
+
+
+def same_tests(study: Station) -> list[str] | None:
+    """Return the tests that newcomers get whatever they show, in this order; None if what they show matters."""
+    study._journal.check_open()
+    plan = acting.plan_of(study._replanner.current().policy)
+    tests = study._journal.ledger.problem.tests
+    return [tests[i].name for i in plan.order] if isinstance(plan, FixedSet) else None
 
 
 def what_if(study: Station, known: Mapping[str, Outcome] | None = None) -> Advice:

@@ -88,6 +88,7 @@ class Study(Station):
     # What it can tell
     policy = queries.policy
     tree = queries.tree
+    same_tests = queries.same_tests
     what_if = queries.what_if
     subject = queries.subject
     subjects = queries.subjects

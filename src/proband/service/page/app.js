@@ -8,9 +8,11 @@ import { look, nextTheme } from "./theme.js";
 
 const PAGES = [
   [/^\/?$/, () => import("./studies.js")],
+  [/^\/new$/, () => import("./create.js")],
   [/^\/tokens$/, () => import("./tokens.js")],
   [/^\/study\/([^/]+)$/, () => import("./dashboard.js")],
   [/^\/study\/([^/]+)\/operate(?:\/([^/]+))?$/, () => import("./operate.js")],
+  [/^\/study\/([^/]+)\/policy$/, () => import("./policy.js")],
   [/^\/study\/([^/]+)\/subjects(?:\/([^/]+))?$/, () => import("./subjects.js")],
   [/^\/study\/([^/]+)\/trail$/, () => import("./trail.js")],
 ];

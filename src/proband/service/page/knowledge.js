@@ -13,6 +13,7 @@ export function knowledge(found, study) {
     found.statement?.certificate && certificate(found.statement.certificate, found.unit),
     found.statement?.notices.map((notice) => h("p", { class: "notice" }, notice)),
     found.drift && drift(found.drift),
+    h("p", {}, h("a", { href: link("study", study, "policy") }, "The policy")),
   ];
 }
 

@@ -15,6 +15,7 @@ export const link = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`
 export const studyTabs = (study) => [
   ["Dashboard", link("study", study)],
   ["Operate", link("study", study, "operate")],
+  ["Policy", link("study", study, "policy")],
   ["Subjects", link("study", study, "subjects")],
   ["Trail", link("study", study, "trail")],
 ];

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { fill, h, heading, seldom, waiting } from "./dom.js";
 import { ago, count, number } from "./numbers.js";
-import { link } from "./places.js";
+import { link, may } from "./places.js";
 
 export const name = "studies";
 const PAGE = 50;
@@ -16,6 +16,7 @@ export async function show({ main, signal }) {
   fill(main,
     heading("Studies",
       h("label", { for: "search", class: "unseen" }, "Search"), search,
+      may("engineer") && h("a", { href: link("new"), class: "button main" }, "New study")),
     place, more);
   const load = () => list({ search: search.value.trim(), place, more, signal });
   search.addEventListener("input", seldom(load, 250));
@@ -39,7 +40,8 @@ async function list({ search, place, more, signal }) {
   };
   if (!place.children.length) fill(place, waiting());
   const found = await next("");
-  fill(place, found ? table : h("p", {}, search ? `No study is called like “${search}”.` : "There is no study yet."));
+  fill(place, found ? table : h("p", {}, search ? `No study is called like “${search}”.` : "There is no study yet.", " ",
+    !search && may("engineer") && h("a", { href: link("new") }, "Begin one")));
 }
 
 function row(item) {

@@ -10,10 +10,12 @@ from fastapi import Query
 from starlette.responses import HTMLResponse, Response
 
 from proband.errors import MissingExtraError, StudyError
+from proband.policies.nodes import Node
 from proband.service import replies, requests
 from proband.service.problems import Answer
 from proband.service.routes.common import Service, StudyName, Viewer, router
 from proband.studies import Study
+from proband.vocabulary import FloatArray
 
 routes = router("knowledge")
 
@@ -29,13 +31,39 @@ async def policy_tree(
     caller: Viewer,
     study: StudyName,
     depth: Annotated[int, Query(ge=1, le=12, description="Tests on a path, at most.")] = 6,
+    subjects: Annotated[bool, Query(description="Count the finished subjects that fit each node.")] = False,
 ) -> Answer:
     """Return what was learned as a decision tree, as in a policy file: the plan, without its exploration.
 
     Each node has an action, its value, how probable it is that a subject comes there, and the alternatives.
     """
-    tree = await service.desk.call(study, partial(Study.tree, depth=depth))
-    return Answer(tree.to_dict())
+
+    def drawn(live: Study) -> dict[str, Any]:
+        tree = live.tree(depth=depth)
+        content = tree.to_dict()
+        if subjects:
+            count(content["root"], tree.root, live.records().outcomes)
+        return content
+
+    return Answer(await service.desk.call(study, drawn))
+
+
+@routes.get("/studies/{study}/same-tests", response_model=replies.SameTestsOut)
+async def same_tests(service: Service, caller: Viewer, study: StudyName) -> Answer:
+    """Return the tests that newcomers get whatever they show, where the present policy is such a set."""
+
+    def look(live: Study) -> dict[str, Any]:
+        tests, problem = live.same_tests(), live.problem
+        if tests is None:
+            return {"tests": None, "cost": None, "everything": False}
+        run = [problem.test_index(test) for test in tests]
+        return {
+            "tests": tests,
+            "cost": problem.prices.of(run),
+            "everything": set(run) == set(problem.operable.tolist()),
+        }
+
+    return Answer(await service.desk.call(study, look))
 
 
 @routes.post("/studies/{study}/what-if", response_model=replies.AdviceOut)
@@ -49,6 +77,13 @@ async def report(service: Service, caller: Viewer, study: StudyName) -> Response
     """Return the report: costs over time, tests saved, what was learned, decisions, drift. One HTML file."""
     text = await service.desk.call(study, _report)
     return HTMLResponse(text, headers={"Content-Security-Policy": REPORT_POLICY})
+
+
+def count(content: dict[str, Any], node: Node, rows: FloatArray) -> None:
+    """Write into a tree's structure how many of the given outcome vectors (n, d) fit each node."""
+    content["subjects"] = len(rows)
+    for b, (below, child) in enumerate(zip(content.get("children", {}).values(), node.children, strict=True)):
+        count(below, child, rows[rows[:, node.action] == b])
 
 
 def _report(study: Study) -> str:

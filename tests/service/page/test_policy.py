@@ -1,0 +1,124 @@
+"""The policy page: the tree, what if, what would change the advice, sets."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+from tests.service.page.conftest import Visit
+from tests.service.page.living import inspected
+from tests.service.running import Running, at, new_study
+
+from proband import Problem
+from proband.studies import open_store
+
+pytestmark = pytest.mark.browser
+
+PAST = "visual,ultrasonic\n" + "clean,ok\n" * 70 + "clean,crack\n" * 5 + "rusty,ok\n" * 5 + "rusty,crack\n" * 20
+
+
+@pytest.fixture
+def planned(service: Running, tokens: dict[str, str], problem: Problem, study: str) -> str:
+    """A study that has learned from past records: rusty bolts are scanned, clean ones pass."""
+    name = f"planned {study}"
+    given = new_study(problem, name=name, agent="greedy", past={"records": PAST})
+    assert service.call("POST", "/api/studies", given, token=tokens["engineer"]).status == 201
+    return name
+
+
+def node(page: Page, says: str) -> Locator:
+    return page.get_by_role("button", name=re.compile(rf"^{says}"))
+
+
+def test_the_tree_is_drawn_with_value_cost_probability_and_counts(
+    visit: Visit, service: Running, tokens: dict[str, str], planned: str
+) -> None:
+    operator = tokens["operator"]
+    for name, shown in (("a", {"visual": "clean"}), ("b", {"visual": "rusty", "ultrasonic": "crack"})):
+        service.call("POST", at(planned, "arrive"), {"subject": name}, token=operator)
+        service.call("POST", at(planned, "subjects", name, "tell"), {"outcomes": shown}, token=operator)
+        service.call("POST", at(planned, "subjects", name, "decide"), {}, token=operator)
+    page = visit("viewer").goes(f"study/{planned}/policy")
+    root = node(page, "nothing known: test visual")
+    expect(root).to_have_accessible_name(re.compile(r"value [\d.]+, 100 %, 0.10 EUR, 2 subjects"))
+    expect(node(page, "visual clean: decide pass")).to_have_accessible_name(re.compile("75 %, 1 subjects"))
+    expect(node(page, "visual rusty: decide fail")).to_have_accessible_name(re.compile("25 %, 1 subjects"))
+
+
+def test_nodes_are_asked_what_if_by_pointer_and_keyboard(visit: Visit, planned: str) -> None:
+    page = visit("viewer").goes(f"study/{planned}/policy")
+    answer = page.locator(".what-if .answer")
+    expect(answer.locator(".action")).to_have_text("visual")
+    node(page, "visual rusty: decide fail").click()
+    expect(answer).to_contain_text("Known: visual rusty")
+    expect(answer.locator(".action")).to_have_text("fail")
+    expect(answer).to_contain_text(re.compile(r"ultrasonic would be advised if it were worth [\d.]+ EUR more"))
+    expect(answer).to_contain_text("Had visual shown clean: decide pass.")
+    page.keyboard.press("ArrowUp")
+    expect(node(page, "visual clean: decide pass")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(answer).to_contain_text("Known: visual clean")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("f")
+    expect(node(page, "visual clean")).to_have_count(0)
+    page.keyboard.press("f")
+    expect(node(page, "visual clean")).to_be_visible()
+    page.get_by_text("Think up another subject").click()
+    page.get_by_label("ultrasonic").select_option("crack")
+    expect(answer).to_contain_text("ultrasonic crack")
+    expect(answer.locator(".action")).to_have_text("fail")
+
+
+def test_the_drawing_is_zoomed_and_moved(visit: Visit, planned: str) -> None:
+    page = visit("viewer").goes(f"study/{planned}/policy")
+    root = node(page, "nothing known")
+    expect(root).to_be_visible()
+    before = root.bounding_box()
+    page.get_by_role("button", name="Larger").click()
+    larger = root.bounding_box()
+    assert before is not None
+    assert larger is not None
+    assert larger["width"] == pytest.approx(1.3 * before["width"], rel=0.02)
+    box = page.locator("svg.tree").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 20, box["y"] + box["height"] - 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 120, box["y"] + box["height"] - 60, steps=4)
+    page.mouse.up()
+    moved = root.bounding_box()
+    assert moved is not None
+    assert (moved["x"] - larger["x"], moved["y"] - larger["y"]) == pytest.approx((100, -40), abs=2)
+    page.get_by_role("button", name="Show all of it").click()
+    fits = root.bounding_box()
+    assert fits is not None
+    assert fits["x"] >= box["x"]
+
+
+def test_before_there_is_a_plan_the_page_says_so(visit: Visit, study: str) -> None:
+    page = visit("viewer").goes(f"study/{study}/policy")
+    expect(page.locator(".drawing")).to_contain_text("the first subjects are tested completely")
+    expect(page.locator(".drawing")).to_contain_text("0.70 EUR a subject")
+
+
+def test_an_entropy_study_shows_its_set(visit: Visit, store: str, study: str) -> None:
+    name, where = f"network {study}", open_store(store)
+    inspected(where, "network", name, 30, agent="certified", called="round")
+    where.close()
+    page = visit("viewer").goes(f"study/{name}/policy")
+    expect(page.locator(".drawing")).to_contain_text("Every subject gets the same measurements")
+    expect(page.locator(".drawing")).to_contain_text("Certificate")
+    expect(page.locator(".set li").first).to_contain_text("site")
+
+
+def test_another_policy_is_offered_and_not_thrown_at_who_reads(visit: Visit, planned: str) -> None:
+    page = visit("viewer").goes(f"study/{planned}/policy")
+    expect(node(page, "nothing known")).to_be_visible()
+    visitor = visit("operator")
+    visitor.goes(f"study/{planned}/operate")
+    expect(visitor.page.locator("#entry")).to_be_focused()
+    for scan in ("bolt 1", "rusty", "fail"):
+        visitor.enters(scan)
+    expect(page.locator(".notice")).to_contain_text("newer numbers, from 1 finished subject")
+    page.get_by_role("button", name="Show them").click()
+    expect(node(page, "nothing known")).to_have_accessible_name(re.compile("1 subjects"))
