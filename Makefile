@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-browser coverage test-slow test-crash test-fuzz check format experiments bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset pins clean
+.PHONY: help demo test test-browser coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -85,6 +85,14 @@ bench-subset: .venv-bench/.stamp ## Measure the subset planner (DATA=folder), an
 
 bench-networks: .venv-bench/.stamp ## Measure learning on two networks (DATA=folder), and write docs/benchmarks/networks.*
 	.venv-bench/bin/python -m benchmarks.networks --data $(DATA) --jobs $(JOBS) $(OPTIONS)
+
+# The tables are not part of this repository: DATA is a folder in the form of the pystreed repository's data/cost-sensitive.
+bench-tables: .venv-bench/.stamp ## Compare plans from training rows on tables with test costs (DATA=folder), and write docs/benchmarks/tables.*
+	.venv-bench/bin/python -m benchmarks.tables --data $(DATA) --jobs $(JOBS) $(OPTIONS)
+
+# DATA is a folder with spam.csv, heart-train.csv and heart-test.csv; OPTIONS="--part syn cube" needs none. A stopped run goes on.
+bench-anchors: .venv-bench/.stamp ## Compare with published numbers (DATA=folder), and write docs/benchmarks/anchors.md
+	.venv-bench/bin/python -m benchmarks.anchors $(if $(DATA),--data $(DATA)) $(OPTIONS)
 
 # Add OPTIONS="--beside FOLDER" for a comparison with an older version's src, OPTIONS=--quick for later calls only.
 bench-start: .venv/.stamp .venv-bench/.pins ## Measure first and later calls, and write docs/benchmarks/start.md

@@ -23,6 +23,7 @@ from proband.vocabulary import FloatArray, IntArray
 
 SHORT_ROW = 32
 SMALL_BLOCK = 256
+IN_CACHE = 1024
 
 
 @inner(inline=True)
@@ -150,18 +151,20 @@ def decide_by_label(
     The table has shape (labels, decisions).
     """
     labels, decisions = table.shape
-    for s in range(n):
-        own[s] = -np.inf
-    for j in range(decisions):
-        for s in range(n):
-            value = table[0, j] * stakes[0, start + s]
-            for y in range(1, labels):
-                value += table[y, j] * stakes[y, start + s]
-            best = own[s]
-            own[s] = value if value > best else best
-            act[s] = choose(act[s], np.int64(m + j), value > best)
-    for s in range(n):
-        act[s] = choose(np.int64(m + decisions), act[s], mass[s] > 0)
+    for low in range(0, n, IN_CACHE):
+        high = min(low + IN_CACHE, n)
+        for s in range(low, high):
+            own[s] = -np.inf
+        for j in range(decisions):
+            for s in range(low, high):
+                value = table[0, j] * stakes[0, start + s]
+                for y in range(1, labels):
+                    value += table[y, j] * stakes[y, start + s]
+                best = own[s]
+                own[s] = value if value > best else best
+                act[s] = choose(act[s], np.int64(m + j), value > best)
+        for s in range(low, high):
+            act[s] = choose(np.int64(m + decisions), act[s], mass[s] > 0)
 
 
 @kernel
