@@ -119,6 +119,13 @@ def test_the_way_from_a_spreadsheet_to_a_policy(
     _check_filled_in(tomllib.loads(Path("problem.toml").read_text(encoding="utf-8")), tomllib.loads(whole))
 
 
+def test_the_page_on_notebooks_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    [code], [expected] = blocks(text, "python"), blocks(text, "text")
+    exec(compile(code, "notebooks.md", "exec"), {})
+    assert capsys.readouterr().out == expected
+
+
 REPORTS = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+
+import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -17,3 +20,24 @@ def test_the_monitoring_example_certifies_a_set_and_draws_its_map(tmp_path: Path
     assert "With probability 0.95: measuring" in done.stdout
     assert "within 0.5 a round of the best" in done.stdout
     assert (tmp_path / "network.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_notebook_runs_and_shows_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells hold no output in the repository: what they show is made here, by a kernel as Jupyter starts it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the packages of notebooks, about each other
+        import nbclient
+        import nbformat
+
+        notebook = nbformat.read(EXAMPLES / "castings.ipynb", as_version=4)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert not any(cell.outputs or cell.execution_count for cell in code)
+        nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    pages = ["".join(each["data"].get("text/html", "") for each in cell.outputs if "data" in each) for cell in code]
+    texts = ["".join(each.get("text", "") for each in cell.outputs) for cell in code]
+    assert "known on arrival" in pages[0]
+    assert "< 63 HRC" in pages[1].replace("&lt;", "<")
+    assert "value, cross-validated" in pages[3]
+    assert "<svg" in pages[3]
+    assert "Run " in pages[4] or "Decide " in pages[4]
+    assert "rows that the plan had not seen were decided wrongly\nthe worst is line " in texts[5]

@@ -36,6 +36,7 @@ from proband.prices import Prices
 from proband.problem_rules import as_reward, checked_decisions, checked_tests, index_of, no_outcome
 from proband.rewards import RewardFunction
 from proband.rewards.base import BaseReward, reward_to_dict
+from proband.showing import Shown
 from proband.tables.words import checked_ignored, checked_missing
 from proband.texts import check_plain
 from proband.vocabulary import (
@@ -52,8 +53,8 @@ from proband.vocabulary import (
 )
 
 
-@dataclass(frozen=True, init=False)
-class Problem:
+@dataclass(frozen=True, init=False, repr=False)
+class Problem(Shown):
     """Tests, decisions and reward.
 
     Parameters
@@ -102,6 +103,12 @@ class Problem:
         object.__setattr__(self, "ignore", checked_ignored(ignore, self.tests))
         object.__setattr__(self, "missing", checked_missing(missing, self.tests))
         self.reward.check(self.tests, self.decisions)
+
+    def __repr__(self) -> str:
+        decisions = ", ".join(self.decisions[:4]) + ", ..." * (len(self.decisions) > 4)
+        decide = f"decisions {decisions}" if self.decisions else "decides for an outcome vector"
+        named = f"{self.name!r}: " if self.name else ""
+        return f"Problem({named}{self.d} tests, {decide}, reward {type(self.reward).__name__})"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

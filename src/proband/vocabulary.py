@@ -26,11 +26,12 @@ tests, outcomes and decisions live in :class:`Test` and :class:`proband.Problem`
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 from proband.cutting import checked_cuts, cut_names, place, place_of_text, stated_limits
 from proband.errors import ProblemError, StateError, TableError
 from proband.numerals import UNMARKED, Marks, number
+from proband.showing import Shown
 from proband.texts import check_plain
 
 FloatArray = NDArray[np.float64]
@@ -45,6 +47,9 @@ IntArray = NDArray[np.int64]
 
 LARGEST_CODE = 2**62
 """Outcome vectors are numbered below this, so that a number and an offset fit 64 bits."""
+
+_OFFERING = "proband.tables.offering"
+"""Where frames of others are made: in a layer above, by place."""
 
 DEFAULT_OUTCOMES = ("0", "1")
 
@@ -265,8 +270,8 @@ class Test:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class Records:
+@dataclass(frozen=True, eq=False, repr=False)
+class Records(Shown):
     """What was seen of subjects: one row each, NaN where a test was not run.
 
     Parameters
@@ -279,19 +284,31 @@ class Records:
         With which probability the policy that each subject met would have run every test on it: 1 where the plan
         itself does, the coin's probability where a coin decides, 0 where it never would, NaN where an operator went
         his own way. Agents that need it and are not told take the subjects for those of their own policies.
+    tests : sequence of Test, optional
+        What the columns are; those who read tables by name tell. Only frames and notebooks ask.
 
     Examples
     --------
     >>> records = Records([[0, 1], [1, float("nan")]], counts=[3, 1])
     >>> records.n, records.complete().n
     (4, 3)
+    >>> records
+    Records(4 subjects in 2 rows, 2 tests, 1 subject incomplete)
     """
 
     outcomes: FloatArray
     counts: IntArray
     chances: FloatArray | None
+    tests: tuple[Test, ...] | None
 
-    def __init__(self, outcomes: ArrayLike, counts: ArrayLike | None = None, chances: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        outcomes: ArrayLike,
+        counts: ArrayLike | None = None,
+        chances: ArrayLike | None = None,
+        *,
+        tests: Sequence[Test] | None = None,
+    ) -> None:
         rows = np.array(outcomes, dtype=np.float64)
         if rows.ndim != 2:
             raise TableError(f"records have shape {rows.shape}; they must be (subjects, tests); reshape them")
@@ -310,6 +327,31 @@ class Records:
         object.__setattr__(self, "outcomes", rows)
         object.__setattr__(self, "counts", numbers)
         object.__setattr__(self, "chances", None if chances is None else _checked_chances(chances, len(rows)))
+        if tests is not None and len(tests) != rows.shape[1]:
+            raise TableError(
+                f"records have {rows.shape[1]} columns and {len(tests)} tests; there is one for each; name them all"
+            )
+        object.__setattr__(self, "tests", None if tests is None else tuple(tests))
+
+    def __repr__(self) -> str:
+        incomplete = self.n - int(self.counts[self.is_complete].sum())
+        subjects = f"{self.n:,} subject{'s' * (self.n != 1)}"
+        rows = "" if self.n == len(self) else f" in {len(self):,} rows"
+        gaps = f", {incomplete:,} subject{'s' * (incomplete != 1)} incomplete" if incomplete else ""
+        return f"Records({subjects}{rows}, {self.outcomes.shape[1]} tests{gaps})"
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Offer the records as an Arrow stream, by the names of their tests (with pyarrow)."""
+        return importlib.import_module(_OFFERING).arrow_stream(self, requested_schema)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the records by the names of their tests: outcomes by name, None where a test was not run."""
+        found: dict[str, list[Any]] = importlib.import_module(_OFFERING).columns(self)
+        return found
+
+    def to_pandas(self) -> Any:
+        """Return a frame of pandas, which has to be installed: outcomes by name, as categories."""
+        return importlib.import_module(_OFFERING).to_pandas(self)
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -346,7 +388,7 @@ class Records:
     def part(self, chosen: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Self:
         """Return some of the rows."""
         chances = None if self.chances is None else self.chances[chosen]
-        return type(self)(self.outcomes[chosen], self.counts[chosen], chances)
+        return type(self)(self.outcomes[chosen], self.counts[chosen], chances, tests=self.tests)
 
     @classmethod
     def joined(cls, parts: Sequence[Records]) -> Records:
@@ -356,7 +398,7 @@ class Records:
         told = [part.chances for part in parts if part.chances is not None]
         chances = np.concatenate(told) if len(told) == len(parts) else None
         rows = np.vstack([part.outcomes for part in parts])
-        return cls(rows, np.concatenate([part.counts for part in parts]), chances)
+        return cls(rows, np.concatenate([part.counts for part in parts]), chances, tests=parts[0].tests)
 
 
 def _checked_chances(chances: ArrayLike, n: int) -> FloatArray:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from proband.experiments.experiment import Point
 from proband.experiments.tidy import TidyTable
+from proband.showing import Shown
 from proband.vocabulary import FloatArray
 
 BASELINES = ("explore-then-commit", "doubling")
@@ -36,7 +37,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Shown):
     """The regret of one agent at one point after all subjects."""
 
     point: Point

@@ -29,6 +29,16 @@ svg { max-width: 100%; height: auto; display: block; } figure { margin: .6rem 0;
 """
 
 
+WITHIN = """
+.proband .tiles { display: flex; flex-wrap: wrap; gap: .6rem; margin: .4rem 0; }
+.proband .tile { border: 1px solid #8a97a3; border-radius: .4rem; padding: .3rem .8rem; }
+.proband .tile b { display: block; font-size: 1.2em; } .proband .tile span { opacity: .75; font-size: .85em; }
+.proband td, .proband th { text-align: left; } .proband td.n, .proband th.n { text-align: right; }
+.proband svg { max-width: 100%; height: auto; } .proband figure { margin: .4rem 0; }
+"""
+"""The style of a piece of HTML that stands on a page of others, which has its own letters and colours."""
+
+
 def page(title: str, parts: Iterable[str]) -> str:
     """Return a page of parts that are HTML already.
 

@@ -15,13 +15,15 @@ from proband.planners.plans import Plan
 from proband.planners.validation import Interval, Scores, Validation
 from proband.policies import Tree
 from proband.problem import Problem
+from proband.quantities import amount, number
+from proband.showing import Shown
 from proband.vocabulary import Records
 
 __all__ = ["Chance", "Fit", "Interval", "Leaf", "Score", "Scores", "Strength", "Validation"]
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(Shown):
     """A plan made from past subjects.
 
     Attributes
@@ -56,6 +58,14 @@ class Fit:
     notes: tuple[str, ...]
     made: Made = field(repr=False)
     repeat: Callable[..., Fit] = field(repr=False)
+
+    def __repr__(self) -> str:
+        named, seen = f"{self.problem.name!r}: " * bool(self.problem.name), self.validation
+        value = f"value {amount(self.in_sample, self.problem.unit)} in-sample"
+        if seen is not None:
+            limits = f"{number(seen.plan.value.low, 3)} to {number(seen.plan.value.high, 3)}"
+            value = f"value {amount(seen.plan.value.mean, self.problem.unit)} ({limits}) cross-validated, {value[6:]}"
+        return f"Fit({named}{value}, {self.records.n:,} subjects, by {self.plan.method})"
 
     @cached_property
     def tree(self) -> Tree:

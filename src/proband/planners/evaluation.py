@@ -18,6 +18,7 @@ from proband.errors import PolicyError
 from proband.policies import ProjectionDecider, follow, ways
 from proband.problem import Problem
 from proband.rewards import Entropy
+from proband.showing import Shown
 from proband.vocabulary import FloatArray, IntArray, Kind, Policy
 
 Rng = np.random.Generator | None
@@ -27,7 +28,7 @@ SUBJECTS = 2**16
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Shown):
     """What to expect of a new subject under a policy.
 
     Attributes

@@ -17,6 +17,8 @@ from proband.planners.evaluation import Evaluation, evaluate
 from proband.policies.nodes import Alternative
 from proband.policies.tree import Tree
 from proband.problem import Problem
+from proband.quantities import amount, number
+from proband.showing import Shown
 from proband.vocabulary import FloatArray, IntArray
 
 
@@ -53,7 +55,7 @@ def ranked(scores: Mapping[int, float], action: int, *, at_most: Collection[int]
     return tuple(Alternative(a, scores[a], best - scores[a], a in at_most) for a in order)
 
 
-class Plan(ABC):
+class Plan(Shown, ABC):
     """A policy for one problem and law.
 
     Attributes
@@ -86,6 +88,12 @@ class Plan(ABC):
     def __init__(self, problem: Problem, distribution: Solvable) -> None:
         self.problem = problem
         self.distribution = distribution
+
+    def __repr__(self) -> str:
+        named = f"{self.problem.name!r}: " * bool(self.problem.name)
+        gap = f", at most {number(self.gap, 3)} below the best" if self.gap > 1e-9 else ""
+        value = amount(self.value, self.problem.unit)
+        return f"{type(self).__name__}({named}value {value} a subject{gap}, by {self.method})"
 
     @property
     def gap(self) -> float:

@@ -32,6 +32,7 @@ from proband.errors import PlanError
 from proband.planners.progress import Progress, Report
 from proband.policies import DecideNow, follow, test_everything
 from proband.problem import Problem
+from proband.showing import Shown
 from proband.vocabulary import FloatArray, IntArray, Kind, Policy, Records
 
 LEVEL = 0.9
@@ -81,7 +82,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Validation:
+class Validation(Shown):
     """A plan that was made again and again without some rows, on these rows.
 
     Attributes

@@ -22,14 +22,16 @@ from proband.policies.nodes import Node, node_from_dict, node_to_dict
 from proband.policies.origin import Origin
 from proband.policies.policy_files import check_format, read_policy, write_policy
 from proband.problem import Problem
+from proband.quantities import amount
+from proband.showing import Shown
 from proband.vocabulary import FloatArray, IntArray
 
 FORMAT = "proband policy"
 SCHEMA = 1
 
 
-@dataclass(frozen=True)
-class Tree:
+@dataclass(frozen=True, repr=False)
+class Tree(Shown):
     """A decision tree for a problem.
 
     Attributes
@@ -58,6 +60,12 @@ class Tree:
 
     def __post_init__(self) -> None:
         self._check(self.root, frozenset())
+
+    def __repr__(self) -> str:
+        nodes = list(self.nodes())
+        tests, named = sum(bool(node.children) for node in nodes), f"{self.problem.name!r}: " * bool(self.problem.name)
+        value = amount(self.root.value, self.problem.unit)
+        return f"Tree({named}{tests} tests and {len(nodes) - tests} leaves, value {value})"
 
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the action of each state (n, d): shape (n,)."""

@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import proband
-from proband.planners.validation import LEVEL, Interval
-from proband.policies.rendering import text
+from proband.planners.validation import LEVEL
 from proband.policies.rules import sentences
+from proband.policies.rules.places import places
 from proband.quantities import said
-from proband.reporting.blocks import Block, Grid, Heading, Listing, Picture, Preformatted, Said, Tiles
+from proband.reporting.blocks import Block, Grid, Heading, Listing, Picture, Said
 from proband.reporting.curve import Point
+from proband.reporting.values import amount, limits, share, tree_picture, values
 from proband.reporting.worth import TestWorth
 
 if TYPE_CHECKING:
     from proband.figures.weighing import PriceCurve
     from proband.reporting.report import HeldOut, Report
 
-PAPER = 8.0, 9.0
-"""Inches of a part of the tree; it is a little reduced where a sheet is narrower."""
 MOST_NODES = 400
 MOST_PLACES = 15
 MOST_SENTENCES = 60
-RIVALS = {"everything": "testing everything", "now": "deciding at once"}
 
 
 def title(report: Report) -> str:
@@ -38,7 +36,7 @@ def content(report: Report) -> Iterator[Block]:
     """Yield the blocks of a report."""
     yield Heading(title(report), 1)
     yield Said(f"proband {proband.__version__}; plan by {report.method}")
-    yield from _values(report)
+    yield from values(report)
     yield from _notes(report)
     yield from _tree(report)
     yield from _curve(report)
@@ -47,57 +45,6 @@ def content(report: Report) -> Iterator[Block]:
         yield from _calibration(report.held_out)
         yield from _mistakes(report, report.held_out)
     yield from _rules(report)
-
-
-def _amount(report: Report, number: float) -> str:
-    return f"{said(number)} {report.problem.unit}".rstrip()
-
-
-def _share(share: float) -> str:
-    return f"{said(100 * share, 3)} %"
-
-
-def _limits(found: Interval) -> str:
-    return f"{said(found.low, 3)} to {said(found.high, 3)}"
-
-
-def _values(report: Report) -> Iterator[Block]:
-    seen = report.validation
-    facts = [] if seen is None else [("value, cross-validated", _amount(report, seen.plan.value.mean))]
-    if report.in_sample is not None:
-        facts.append(("value, in-sample", _amount(report, report.in_sample)))
-    if report.in_sample != report.value:
-        facts.append(("value, by its law", _amount(report, report.value)))
-    facts.append(("cost of tests", _amount(report, report.expected_cost)))
-    yield Tiles([*facts, ("tests a subject", said(report.expected_tests, 3))])
-    shares = ", ".join(f"{name} {_share(share)}" for name, share in list(report.decisions.items())[:8])
-    yield Said(f"All numbers are a subject: rewards minus costs. Decisions: {shares}.")
-    if seen is None:
-        if report.in_sample is not None:
-            yield Said(
-                "The value is in-sample: new subjects may bring far less. No cross-validation was asked for.", True
-            )
-        return
-    rows = [_rival(report, "this plan", seen.plan.value, None, seen.plan.cost, seen.plan.tests)]
-    for name, scores in seen.others.items():
-        called = RIVALS.get(name, name)
-        rows.append(_rival(report, called, scores.value, scores.ahead, scores.cost, scores.tests))
-    unit = f" ({report.problem.unit})" if report.problem.unit else ""
-    level = f"{100 * LEVEL:.0f} % interval"
-    headings = ["on rows that it has not seen", f"value{unit}", level, "the plan is ahead by", level]
-    yield Grid([*headings, f"cost of tests{unit}", "tests"], rows)
-    yield Said(
-        f"Each of {seen.scored:,} rows was treated by a plan that was made without it ({seen.folds} folds), and so by "
-        "the others, which decide by the same law."
-        + (f" {seen.left_out:,} incomplete rows cannot be treated." if seen.left_out else "")
-    )
-
-
-def _rival(
-    report: Report, name: str, value: Interval, ahead: Interval | None, cost: float, tests: float
-) -> tuple[str, ...]:
-    more = ("", "") if ahead is None else (said(ahead.mean, 3), _limits(ahead))
-    return name, said(value.mean), _limits(value), *more, said(cost), said(tests, 3)
 
 
 def _notes(report: Report) -> Iterator[Block]:
@@ -109,19 +56,13 @@ def _notes(report: Report) -> Iterator[Block]:
 def _tree(report: Report) -> Iterator[Block]:
     yield Heading("The tree")
     nodes = sum(1 for _ in report.tree.nodes())
-    if nodes > MOST_NODES:
-        yield Said(
-            f"The tree has {nodes:,} nodes, too many to be read here. proband plan --tree plan.pdf writes all of it on "
-            "sheets of A4; the sentences at the end tell the most frequent ways."
-        )
+    if nodes <= MOST_NODES:
+        yield tree_picture(report.tree)
         return
-    yield Picture(lambda: _parts(report), [Preformatted(text(report.tree))])
-
-
-def _parts(report: Report) -> list[Any]:
-    from proband.figures.tree_parts import draw_part, parts
-
-    return [draw_part(part) for part in parts(report.tree, room=PAPER)]
+    yield Said(
+        f"The tree has {nodes:,} nodes, too many to be read here. proband plan --tree plan.pdf writes up to a thousand "
+        "leaves on sheets of A4; the sentences at the end tell the most frequent ways."
+    )
 
 
 def _curve(report: Report) -> Iterator[Block]:
@@ -145,7 +86,7 @@ def _rows_of(points: Sequence[Point]) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a curve; neighbours that are alike share one."""
     from proband.figures.weighing import factor
 
-    numbers = [(said(p.cost), said(p.tests, 3), said(p.lost), _share(p.right), said(p.cost + p.lost)) for p in points]
+    numbers = [(said(p.cost), said(p.tests, 3), said(p.lost), share(p.right), said(p.cost + p.lost)) for p in points]
     for same, group in itertools.groupby(range(len(points)), key=numbers.__getitem__):
         names = ["present" if points[n].multiplier == 1 else factor(points[n].multiplier) for n in group]
         now = " (present among them)" if "present" in names[1:-1] else ""
@@ -183,7 +124,7 @@ def _tests(report: Report) -> Iterator[Block]:
     yield Grid([*headings, *between, f"alone{unit}"], [_test(one, held) for one in report.tests], words=2)
     priced = [one for one in report.tests if not one.on_arrival]
     if priced:
-        yield Picture(lambda: [_draw_limits(report, priced)])
+        yield Picture(lambda: [_drawlimits(report, priced)])
     if report.places:
         yield Said(
             "Where tests are run, and what going on there brings more than deciding at once, the price of the test "
@@ -194,7 +135,7 @@ def _tests(report: Report) -> Iterator[Block]:
                 one.test,
                 "; ".join(f"{name}: {outcome}" for name, outcome in one.known) or "nothing yet",
                 one.instead,
-                _share(one.share),
+                share(one.share),
                 said(one.price),
                 said(one.gain),
             )
@@ -220,11 +161,12 @@ def _test(one: TestWorth, held: HeldOut | None) -> tuple[str, ...]:
     numbers = [worth]
     if held is not None:
         seen = held.worth.get(one.test)
-        numbers = ["", ""] if seen is None else [said(seen.mean, 3), _limits(seen)]
-    return one.test, state, price, limit, _share(one.share), *numbers, alone
+        numbers = ["", ""] if seen is None else [said(seen.mean, 3), limits(seen)]
+    return one.test, state, price, limit, share(one.share), *numbers, alone
 
 
-def _draw_limits(report: Report, priced: Sequence[TestWorth]) -> Any:
+def _drawlimits(report: Report, priced: Sequence[TestWorth]) -> Any:
+
     from proband.figures.weighing import draw_price_limits
 
     limits = np.array([np.nan if one.run_up_to is None else one.run_up_to for one in priced])
@@ -242,7 +184,7 @@ def _calibration(held: HeldOut) -> Iterator[Block]:
     groups = held.calibration.groups
     yield Picture(lambda: [_draw_calibration(held)])
     rows = [
-        (f"{one.rows:,}", _share(one.told), _share(one.observed), f"{_share(one.low)} to {_share(one.high)}")
+        (f"{one.rows:,}", share(one.told), share(one.observed), f"{share(one.low)} to {share(one.high)}")
         for one in groups
     ]
     yield Grid(["rows", "told", "observed", f"{100 * LEVEL:.0f} % interval"], rows, words=0)
@@ -263,8 +205,8 @@ def _mistakes(report: Report, held: HeldOut) -> Iterator[Block]:
     yield Heading("Who is decided wrongly")
     incomplete = f"; {held.left_out:,} incomplete ones cannot be judged" if held.left_out else ""
     yield Said(
-        f"{held.wrong:,} of {held.rows:,} rows ({_share(held.wrong / held.rows)}) were decided wrongly by plans that "
-        f"had not seen them, which lost {_amount(report, held.lost)} in all{incomplete}."
+        f"{held.wrong:,} of {held.rows:,} rows ({share(held.wrong / held.rows)}) were decided wrongly by plans that "
+        f"had not seen them, which lost {amount(held.lost, report.problem.unit)} in all{incomplete}."
         + (f" The {len(held.mistakes)} worst:" if held.wrong > len(held.mistakes) else "")
     )
     unit = f" ({report.problem.unit})" if report.problem.unit else ""
@@ -276,7 +218,7 @@ def _mistakes(report: Report, held: HeldOut) -> Iterator[Block]:
             one.better,
             said(one.lost),
             said(one.paid),
-            _share(one.told),
+            share(one.told),
         )
         for one in held.mistakes
     ]
@@ -288,10 +230,11 @@ def _mistakes(report: Report, held: HeldOut) -> Iterator[Block]:
 def _rules(report: Report) -> Iterator[Block]:
     lines = sentences(report.tree).splitlines()
     yield Heading("The tree in sentences")
-    if len(lines) > MOST_SENTENCES + 1:
-        yield Said(f"The tree has {len(lines) - 1:,} leaves; proband rules writes all of them.")
-        return
     first, *rest = lines if len(lines) > 1 else ["", *lines]
+    if len(rest) > MOST_SENTENCES:
+        often = [-place.node.probability for place in places(report.tree) if not place.node.children]
+        yield Said(f"The {MOST_SENTENCES} most frequent ones of {len(rest):,}; proband rules writes all of them.")
+        rest = [rest[n] for n in np.argsort(often, kind="stable")[:MOST_SENTENCES]]
     if first:
         yield Said(first)
     yield Listing([line.partition(". ")[2] if first else line for line in rest], numbered=bool(first))

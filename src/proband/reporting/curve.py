@@ -19,7 +19,7 @@ from proband.problem import Problem
 from proband.reporting.recipes import Acting, Recipe, law_of, scaled
 from proband.vocabulary import FloatArray, IntArray, Policy
 
-MULTIPLIERS = tuple(2.0**power for power in (-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4))
+MULTIPLIERS = tuple(2.0**power for power in range(-4, 5))
 """By which prices are multiplied: a sixteenth to sixteen times."""
 TIE = 1e-9
 

@@ -23,6 +23,7 @@ from proband.reporting.curve import MULTIPLIERS, Point, price_curve
 from proband.reporting.held_out import Calibration, Mistake, calibration, mistakes, treat
 from proband.reporting.recipes import Planned, Recipe, check_listed
 from proband.reporting.worth import PlaceWorth, TestWorth, place_worths, test_worths
+from proband.showing import Shown
 
 ENDINGS = (".html", ".htm", ".md")
 MOST_MISTAKES = 25
@@ -59,8 +60,8 @@ class HeldOut:
     lost: float
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Shown):
     """All that a report says.
 
     Attributes
@@ -96,6 +97,9 @@ class Report:
     validation: Validation | None = None
     notes: list[str] = field(default_factory=list)
     method: str = ""
+
+    def __repr__(self) -> str:
+        return f"Report({self.problem.name!r}: {len(self.tests)} tests, {sum(1 for _ in self.tree.nodes())} nodes)"
 
     def html(self) -> str:
         """Return the report as one page of HTML, pictures inside."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from proband.figures import can_draw
 from proband.figures.canvas import svg_of
-from proband.figures.pages import as_html, page
+from proband.figures.pages import WITHIN, as_html, page
 from proband.reporting.blocks import Block, Grid, Heading, Listing, Picture, Preformatted, Said, Tiles
 from proband.texts import escaped
 
@@ -28,6 +28,18 @@ def as_page(title: str, blocks: Iterable[Block]) -> str:
     <p>1 &lt; 2</p>
     """
     return page(title, (_HTML[type(block)](block) for block in _shown(blocks, pictures=can_draw())))
+
+
+def as_fragment(blocks: Iterable[Block]) -> str:
+    r"""Return blocks as a piece of HTML for a page of others, such as a notebook.
+
+    Examples
+    --------
+    >>> as_fragment([Said("1 < 2")])[-22:]
+    '<p>1 &lt; 2</p>\n</div>'
+    """
+    body = "\n".join(_HTML[type(block)](block) for block in _shown(blocks, pictures=can_draw()))
+    return f'<div class="proband"><style>{WITHIN}</style>\n{body}\n</div>'
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from proband.distributions import Discrete
 from proband.policies import CoinPolicy, FixedSet
+from proband.showing import Shown
 from proband.studies.learning import acting
 from proband.studies.learning.advice import runs_everything
 from proband.studies.learning.learner import PolicySpan, Statement
@@ -70,8 +71,8 @@ class Exploration:
     completing: float | None
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, repr=False)
+class Summary(Shown):
     """A study at a glance.
 
     Attributes

@@ -64,7 +64,7 @@ def read_records(
     found = _read(source, tests, None, ignore=ignore, missing=missing, sheet=sheet)
     if np.isnan(found.rows).all():
         raise found.sheet.error("every entry is missing; records need at least one outcome; fill the table")
-    return Records(found.rows)
+    return Records(found.rows, tests=tests)
 
 
 def read_names(

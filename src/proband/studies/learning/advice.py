@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from proband.policies import SUREST, CoinPolicy, Completing, FixedSet, has_extra
 from proband.problem import Problem
 from proband.quantities import amount, percent
+from proband.showing import Shown
 from proband.studies.learning import acting
 from proband.studies.learning.learner import PolicySpan
 from proband.studies.ledger.ledger import Ledger
@@ -42,7 +43,7 @@ Alternatives = tuple[Alternative, ...]
 
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(Shown):
     """What to do next with a subject.
 
     Attributes

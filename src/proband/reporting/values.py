@@ -1,0 +1,111 @@
+"""Values, rivals and trees as blocks: what reports and notebooks show alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from proband.planners.validation import LEVEL, Interval, Validation
+from proband.policies import Tree
+from proband.policies.rendering import text
+from proband.quantities import said
+from proband.reporting.blocks import Block, Grid, Picture, Preformatted, Said, Tiles
+
+if TYPE_CHECKING:
+    from proband.reporting.report import Report
+
+PAPER = 8.0, 9.0
+"""Inches of a part of the tree; it is a little reduced where a sheet is narrower."""
+RIVALS = {"everything": "testing everything", "now": "deciding at once"}
+MOST_DECISIONS = 8
+
+
+def amount(number: float, unit: str) -> str:
+    """Return a number with its unit.
+
+    Examples
+    --------
+    >>> amount(-0.5, "EUR")
+    '−0.5 EUR'
+    """
+    return f"{said(number)} {unit}".rstrip()
+
+
+def share(part: float) -> str:
+    """Return a probability as a percentage.
+
+    Examples
+    --------
+    >>> share(0.98765)
+    '98.8 %'
+    """
+    return f"{said(100 * part, 3)} %"
+
+
+def limits(found: Interval) -> str:
+    """Return an interval in words.
+
+    Examples
+    --------
+    >>> limits(Interval(0.0, 1.0, -1.645, 1.645))
+    '−1.65 to 1.65'
+    """
+    return f"{said(found.low, 3)} to {said(found.high, 3)}"
+
+
+def values(report: Report) -> Iterator[Block]:
+    """Yield what a plan is worth: the value to believe first, and its rivals."""
+    seen, unit = report.validation, report.problem.unit
+    facts = [] if seen is None else [("value, cross-validated", amount(seen.plan.value.mean, unit))]
+    if report.in_sample is not None:
+        facts.append(("value, in-sample", amount(report.in_sample, unit)))
+    if report.in_sample != report.value:
+        facts.append(("value, by its law", amount(report.value, unit)))
+    facts.append(("cost of tests", amount(report.expected_cost, unit)))
+    yield Tiles([*facts, ("tests a subject", said(report.expected_tests, 3))])
+    yield Said(f"All numbers are a subject: rewards minus costs. {decisions(report.decisions)}")
+    if seen is not None:
+        yield from rivals(seen, unit)
+    elif report.in_sample is not None:
+        yield Said("The value is in-sample: new subjects may bring far less. No cross-validation was asked for.", True)
+
+
+def decisions(shares: Mapping[str, float]) -> str:
+    """Return how often each decision is taken, in a sentence.
+
+    Examples
+    --------
+    >>> decisions({"pass": 0.75, "fail": 0.25})
+    'Decisions: pass 75 %, fail 25 %.'
+    """
+    told = [f"{name} {share(part)}" for name, part in list(shares.items())[:MOST_DECISIONS]]
+    more = f", and {len(shares) - MOST_DECISIONS:,} more" if len(shares) > MOST_DECISIONS else ""
+    return f"Decisions: {', '.join(told)}{more}."
+
+
+def rivals(seen: Validation, unit: str) -> Iterator[Block]:
+    """Yield what plans and their rivals brought to rows that they had not seen."""
+    rows = []
+    for name, scores in {"this plan": seen.plan, **seen.others}.items():
+        ahead = ("", "") if scores.ahead is None else (said(scores.ahead.mean, 3), limits(scores.ahead))
+        brought = said(scores.value.mean), limits(scores.value)
+        rows.append((RIVALS.get(name, name), *brought, *ahead, said(scores.cost), said(scores.tests, 3)))
+    of, level = f" ({unit})" if unit else "", f"{100 * LEVEL:.0f} % interval"
+    headings = ["on rows that it has not seen", f"value{of}", level, "the plan is ahead by", level]
+    yield Grid([*headings, f"cost of tests{of}", "tests"], rows)
+    yield Said(
+        f"Each of {seen.scored:,} rows was treated by a plan that was made without it ({seen.folds} folds), and so by "
+        "the others, which decide by the same law."
+        + (f" {seen.left_out:,} incomplete rows cannot be treated." if seen.left_out else "")
+    )
+
+
+def tree_picture(tree: Tree) -> Picture:
+    """Return the picture of a tree, in parts that fit a sheet of A4."""
+
+    def draw() -> list[Any]:
+        from proband.figures.tree_parts import draw_part, parts
+
+        return [draw_part(part) for part in parts(tree, room=PAPER)]
+
+    return Picture(draw, [Preformatted(text(tree))])
