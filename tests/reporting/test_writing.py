@@ -93,10 +93,13 @@ def test_without_matplotlib_tables_stand_for_pictures(monkeypatch: pytest.Monkey
 
 
 def test_a_report_of_a_fit_has_its_values_and_notes(tmp_path: Path) -> None:
-    instance = bolts()
-    rows = instance.sample(np.random.default_rng(0), 150).copy()
+    tests = [Test("weight", 0.1), Test("sound", 0.3, outcomes=["clear", "dull"]), Test("crack", available=False)]
+    problem = Problem(tests, ["pass", "fail"], Table(["crack"], [[1.0, -0.5], [-9.0, -0.5]]), name="bells", unit="EUR")
+    rng = np.random.default_rng(0)
+    rows = (rng.random((150, 3)) < 0.3).astype(float)
+    rows[:, 1] = np.where(rng.random(150) < 0.9, rows[:, 2], 1 - rows[:, 2])
     rows[3, 0] = np.nan
-    found = report_on(fit(instance.problem, Records(rows), strength=0.3, folds=3), folds=3, multipliers=(1.0, 2.0))
+    found = report_on(fit(problem, Records(rows), strength=0.3, folds=3), folds=3, multipliers=(1.0, 2.0))
     for ending in ("html", "md"):
         found.save(tmp_path / f"report.{ending}")
         text = (tmp_path / f"report.{ending}").read_text(encoding="utf-8")
