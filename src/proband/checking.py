@@ -57,11 +57,15 @@ def check_fields(
             raise mistake(source, prefix + name, f"there is no such field; known are {', '.join(known)}; {hint}")
         kinds = known[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
-            wanted = "a number" if isinstance(kinds, tuple) else _TYPE_NAMES[kinds]
+            wanted = "a number" if kinds == NUMBER else " or ".join(_TYPE_NAMES[k] for k in _each(kinds))
             raise mistake(source, prefix + name, f"it is {shown(value)}; it must be {wanted}; correct it")
     for name in required:
         if name not in given:
             raise mistake(source, prefix + name, "it is missing; it is required; add it")
+
+
+def _each(kinds: type | tuple[type, ...]) -> tuple[type, ...]:
+    return kinds if isinstance(kinds, tuple) else (kinds,)
 
 
 def mistake(source: str, key: str, text: str) -> ProblemFileError:

@@ -312,7 +312,8 @@ class Problem(Shown):
         sheet : str, optional
             Which sheet of a workbook; needed where several hold something.
         uncut : bool, default False
-            Give the numbers of tests with cuts as they are, and not the outcomes that they are cut to.
+            Give the numbers of tests with cuts as they are, and not the outcomes that they are cut to. Where cuts are
+            still to be chosen, there are numbers in any case.
 
         Examples
         --------
@@ -323,7 +324,7 @@ class Problem(Shown):
         >>> problem.records(table).outcomes.ravel(), problem.records(table, uncut=True).outcomes.ravel()
         (array([ 1., nan,  0.]), array([63.2,  nan, 59.5]))
         """
-        tests = [replace(test, outcomes=None, cuts=None) if uncut and test.cuts else test for test in self.tests]
+        tests = [_as_number(test) if test.choose_cuts or (uncut and test.cuts) else test for test in self.tests]
         return tables.read_records(source, tests, ignore=self.ignore, missing=self.missing, sheet=sheet)
 
     def row_names(self, source: Any, *, sheet: str | None = None, column: str | None = None) -> list[str]:
@@ -367,3 +368,8 @@ class Problem(Shown):
             return self.decisions[action - self.d]
         row = outcome_rows([action - self.d], self.tests)[0]
         return ", ".join(f"{name}={outcome}" for name, outcome in self.describe(row).items())
+
+
+def _as_number(test: Test) -> Test:
+    """Return a test with cuts, or with cuts to be chosen, as a measured one: what stands in tables are its numbers."""
+    return replace(test, outcomes=None, cuts=None, choose_cuts=False)

@@ -26,6 +26,9 @@ from proband.vocabulary import DEFAULT_OUTCOMES, Test
 
 SCHEMA = 1
 
+CHOOSE = "choose"
+"""Stands for the cuts of a test that are to be chosen from past subjects."""
+
 UNFILLED = "?"
 """Stands in a draft for a price or a utility that somebody has to fill in."""
 
@@ -43,7 +46,7 @@ _TEST_FIELDS: FieldTypes = {
     "name": str,
     "cost": NUMBER,
     "outcomes": list,
-    "cuts": list,
+    "cuts": (list, str),
     "measured": bool,
     "unit": str,
     "group": str,
@@ -111,7 +114,9 @@ def test_to_dict(test: Test) -> dict[str, Any]:
         content |= {"measured": True, "unit": test.unit}
     if test.cuts is not None:
         content |= {"cuts": list(test.cuts)} | ({"unit": test.unit} if test.unit else {})
-    if not test.measured and (test.cuts is None or test.names != cut_names(test.cuts, test.unit)):
+    if test.choose_cuts:
+        content |= {"cuts": CHOOSE} | ({"unit": test.unit} if test.unit else {})
+    elif not test.measured and (test.cuts is None or test.names != cut_names(test.cuts, test.unit)):
         content["outcomes"] = list(test.names)
     if test.group is not None:
         content |= {"group": test.group, "group_cost": test.group_cost}
@@ -133,7 +138,8 @@ def test_from_dict(content: Mapping[str, Any]) -> Test:
         on_arrival=content.get("on_arrival", False),
         available=content.get("available", True),
         unit=content.get("unit", ""),
-        cuts=content.get("cuts"),
+        cuts=None if content.get("cuts") == CHOOSE else content.get("cuts"),
+        choose_cuts=content.get("cuts") == CHOOSE,
     )
 
 
@@ -152,6 +158,13 @@ def _read_test(source: str, n: int, entry: Any) -> Test:
         raise mistake(source, f"{key}.outcomes", "a measured test lists no outcomes; drop outcomes, or measured")
     if entry.get("measured") and "cuts" in entry:
         raise mistake(source, f"{key}.cuts", "a measured test has no cuts, which list outcomes; drop cuts, or measured")
+    if isinstance(entry.get("cuts"), str) and entry["cuts"] != CHOOSE:
+        raise mistake(
+            source,
+            f"{key}.cuts",
+            f'they are {shown(entry["cuts"])}; they must be a list of numbers, or "{CHOOSE}", which leaves them to '
+            "proband fit; write [60, 75]",
+        )
     try:
         return test_from_dict(entry)
     except ProblemError as error:

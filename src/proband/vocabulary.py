@@ -82,6 +82,9 @@ class Test:
     cuts : sequence of float, optional
         Where a number is cut into outcomes, one more than there are cuts; a cut itself belongs to the outcome above it.
         The outcomes are called by their limits, unless `outcomes` names them, from the lowest to the highest.
+    choose_cuts : bool, default False
+        The outcomes are numbers, and where they are cut is chosen when the problem is fitted to past subjects
+        (:func:`proband.fit`); nothing else can be done with the test until then.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Test:
     available: bool = True
     unit: str = ""
     cuts: Sequence[float] | None = None
+    choose_cuts: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
@@ -120,11 +124,17 @@ class Test:
     @property
     def measured(self) -> bool:
         """Whether the outcome is a number that is measured, not one of a list."""
-        return self.outcomes is None
+        return self.outcomes is None and not self.choose_cuts
 
     @property
     def names(self) -> Sequence[str]:
         """The names of the outcomes; raises for a measured test, which has none."""
+        if self.choose_cuts:
+            raise ProblemError(
+                f"test {self.name!r}: where its numbers are cut is still to be chosen; here its outcomes are needed; "
+                "fit the problem to past subjects (proband fit, proband.fit) and go on with what that writes, or give "
+                "cuts = [..]"
+            )
         if self.outcomes is None:
             raise ProblemError(
                 f"test {self.name!r} is measured; here a list of outcomes is needed; use a Gaussian law, or bin the "
@@ -158,15 +168,19 @@ class Test:
         if isinstance(given, str):
             if self.cuts is not None:
                 return float(place_of_text(self.cuts, given, unit=self.unit, marks=marks))
-            value = number(given, unit=self.unit, marks=marks) if self.measured else math.nan
+            numeric = self.measured or self.choose_cuts
+            value = number(given, unit=self.unit, marks=marks) if numeric else math.nan
         else:
             value = float(given)
-        if not math.isfinite(value) or not (self.measured or self.cuts):
+        if not math.isfinite(value) or not (self.measured or self.choose_cuts or self.cuts):
             raise ValueError(f"{given!r} is no outcome")
         return float(place(self.cuts, value)) if self.cuts else value
 
     def _checked_outcomes(self) -> tuple[str, ...] | None:
-        if not isinstance(self.unit, str) or (self.unit and self.outcomes is not None and self.cuts is None):
+        if self.choose_cuts:
+            self._check_choice()
+        listed = self.outcomes is not None and self.cuts is None and not self.choose_cuts
+        if not isinstance(self.unit, str) or (self.unit and listed):
             raise ProblemError(
                 f"test {self.name!r}: unit is {self.unit!r} and outcomes are {self.outcomes!r}; a unit is a text and "
                 "belongs to a measured test, or to one whose numbers are cut (cuts); drop the unit, or the outcomes"
@@ -174,9 +188,16 @@ class Test:
         check_plain(f"test {self.name!r}: the unit", self.unit, ProblemError)
         if self.cuts is not None:
             return self._cut_outcomes(self.cuts)
-        if self.outcomes is None:
+        if self.outcomes is None or self.choose_cuts:
             return None
         return self._listed_outcomes(self.outcomes)
+
+    def _check_choice(self) -> None:
+        if self.choose_cuts is not True or self.cuts is not None or self.outcomes not in (None, DEFAULT_OUTCOMES):
+            raise ProblemError(
+                f"test {self.name!r}: choose_cuts is {self.choose_cuts!r}, cuts are {self.cuts} and outcomes "
+                f"{self.outcomes}; where cuts are to be chosen (true) neither cuts nor outcomes are given; drop them"
+            )
 
     def _cut_outcomes(self, cuts: Sequence[float]) -> tuple[str, ...]:
         if self.outcomes is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from proband.errors import PlanError
+from proband.fitting.cutpoints import choosing, with_cuts
 from proband.fitting.fitted import Fit
 from proband.fitting.notes import notes_on
 from proband.fitting.recipe import ENGINES, Recipe
@@ -26,7 +27,8 @@ MOST_STATES = 2**21
 MOST_LABELS = 64
 """Outcomes of the targets together."""
 
-MIN_LEAF = 5
+MIN_LEAF = 1
+"""Subjects that each outcome of a test must have, or none."""
 
 
 def fit(
@@ -85,30 +87,36 @@ def fit(
     _check(problem)
     given = records if isinstance(records, Records) else problem.records(records)
     rows = np.repeat(given.outcomes, given.counts, axis=0)
-    recipe = Recipe(problem, _engine(problem, method), strength, Limits(max_tests, budget, min_leaf), seed)
+    engine = _engine(with_cuts(problem, rows), method)
+    recipe = Recipe(problem, engine, strength, Limits(max_tests, budget, min_leaf), seed)
     made = recipe.made(rows)
     plan = made.plan()
     plan.max_tests, plan.budget, plan.explain_choice = max_tests, budget, f"fitted, by {made.engine.method}"
+    outcomes = Records(made.coded(given.outcomes), given.counts)
     seen = _validated(recipe, rows, folds, jobs, progress) if validate else None
     return Fit(
-        problem=problem,
-        records=given,
+        problem=made.problem,
+        records=outcomes,
         law=plan.distribution,
         plan=plan,
         strength=made.strength,
         in_sample=float(made.brought(rows)["plan"].value.mean()),
         validation=seen,
-        notes=tuple(notes_on(problem, made.engine.grid, rows)),
+        notes=tuple(notes_on(made.problem, made.engine.grid, made.coded(rows))),
         made=made,
-        repeat=partial(_again, recipe, given, made.strength.chosen),
+        repeat=partial(_again, recipe, given, outcomes, made.strength.chosen),
     )
 
 
-def _again(recipe: Recipe, before: Records, strength: float, problem: Problem | None, records: Any) -> Fit:
-    limits = recipe.limits
+def _again(
+    recipe: Recipe, before: Records, coded: Records, strength: float, problem: Problem | None, records: Any
+) -> Fit:
+    limits, task = recipe.limits, recipe.problem if problem is None else problem
+    if records is None:
+        records = before if len(choosing(task)) else coded
     return fit(
-        recipe.problem if problem is None else problem,
-        before if records is None else records,
+        task,
+        records,
         strength=strength, max_tests=limits.max_tests, budget=limits.budget, min_leaf=limits.min_leaf,
         method=recipe.engine, seed=recipe.seed, validate=False,
     )  # fmt: skip

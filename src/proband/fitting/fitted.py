@@ -9,11 +9,12 @@ from typing import Any
 
 from proband.distributions import Discrete
 from proband.fitting.choosing import Score, Strength
-from proband.fitting.leaves import Chance, Leaf, leaves_of
+from proband.fitting.leaves import Leaf, leaves_of, with_evidence
 from proband.fitting.recipe import Made
 from proband.planners.plans import Plan
 from proband.planners.validation import Interval, Scores, Validation
 from proband.policies import Tree
+from proband.policies.nodes import Chance
 from proband.problem import Problem
 from proband.quantities import amount, number
 from proband.showing import Shown
@@ -69,13 +70,13 @@ class Fit(Shown):
 
     @cached_property
     def tree(self) -> Tree:
-        """The plan as a decision tree, with its law."""
-        return self.plan.tree()
+        """The plan as a decision tree, with its law, and what each leaf rests on."""
+        return with_evidence(self.plan.tree(), self.made.engine.grid, self.made.learned.sample)
 
     @cached_property
     def leaves(self) -> tuple[Leaf, ...]:
         """The leaves of the tree: how many subjects came there, what is likely of them, and what is decided."""
-        return leaves_of(self.tree, self.made.engine.grid, self.made.learned.sample)
+        return leaves_of(self.tree)
 
     def again(self, problem: Problem | None = None, records: Any = None) -> Fit:
         """Return the same recipe on another problem (other prices, say) or on other rows, quickly: not validated.

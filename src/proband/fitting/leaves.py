@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,16 +12,8 @@ from proband.fitting.grid import Grid
 from proband.fitting.learning import Sample
 from proband.planners.validation import LEVEL
 from proband.policies import Node, Tree
+from proband.policies.nodes import Chance, Evidence
 from proband.vocabulary import FloatArray, IntArray
-
-
-@dataclass(frozen=True)
-class Chance:
-    """A probability as the law has it, and limits from the subjects in the leaf alone (Jeffreys' interval)."""
-
-    probability: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -41,6 +33,8 @@ class Leaf:
         Of the decision.
     outcomes : dict of str to Chance
         For each label its probability given what is known. A label of several targets is written "a, b".
+    matters : str
+        The label by which the decision loses most.
     """
 
     known: dict[str, str]
@@ -49,25 +43,44 @@ class Leaf:
     share: float
     value: float
     outcomes: dict[str, Chance]
+    matters: str
 
 
-def leaves_of(tree: Tree, grid: Grid, sample: Sample) -> tuple[Leaf, ...]:
-    """Return the leaves of a tree whose origin holds its law."""
+def leaves_of(tree: Tree) -> tuple[Leaf, ...]:
+    """Return the leaves of a tree that holds evidence."""
+    found = []
+    for node, state in _ends(tree):
+        assert node.evidence is not None
+        known = {name: str(outcome) for name, outcome in tree.problem.describe(state).items()}
+        told = (node.evidence.count, node.probability, node.value, dict(node.evidence.outcomes), node.evidence.matters)
+        found.append(Leaf(known, tree.problem.action_name(node.action), *told))
+    return tuple(found)
+
+
+def with_evidence(tree: Tree, grid: Grid, sample: Sample) -> Tree:
+    """Return a tree whose origin holds its law with, at each leaf, what it rests on."""
     assert tree.origin is not None
     law = tree.origin.law
     assert law is not None
-    problem, found = tree.problem, []
-    law_labels, labels = grid.labels(law.support), grid.labels(sample.rows)
-    for node, state in _ends(tree):
-        here, there = (_agrees(rows, state) for rows in (law.support, sample.rows))
-        p = totals(law_labels[here], law.probabilities[here], grid.n_labels)
-        counts = totals(labels[there], sample.weights[there], grid.n_labels)
-        shares = p / p.sum() if p.sum() > 0 else np.full(grid.n_labels, np.nan)
-        known = {name: str(outcome) for name, outcome in problem.describe(state).items()}
-        outcomes = dict(zip(label_names(grid), _chances(shares, counts), strict=True))
-        decision = problem.action_name(node.action)
-        found.append(Leaf(known, decision, float(counts.sum()), node.probability, node.value, outcomes))
-    return tuple(found)
+    labels = grid.labels(law.support), grid.labels(sample.rows)
+    rows, weights = (law.support, sample.rows), (law.probabilities, sample.weights)
+    names = label_names(grid)
+
+    def grown(node: Node, law_here: IntArray, here: IntArray) -> Node:
+        if node.children:
+            seen = [part[which, node.action] for part, which in zip(rows, (law_here, here), strict=True)]
+            below = [grown(child, law_here[seen[0] == b], here[seen[1] == b]) for b, child in enumerate(node.children)]
+            return replace(node, children=tuple(below))
+        pairs = zip(labels, weights, (law_here, here), strict=True)
+        p, counts = (totals(label[which], weight[which], grid.n_labels) for label, weight, which in pairs)
+        shares = p / p.sum() if p.sum() > 0 else np.full(grid.n_labels, 1.0 / grid.n_labels)
+        payoff = grid.label_payoff
+        loss = shares * (payoff.max(axis=1) - payoff[:, node.action - grid.problem.d])
+        chances = dict(zip(names, _chances(shares, counts), strict=True))
+        return replace(node, evidence=Evidence(float(counts.sum()), names[int(loss.argmax())], chances))
+
+    every = (np.arange(len(part)) for part in rows)
+    return Tree(tree.problem, grown(tree.root, *every), tree.origin)
 
 
 def label_names(grid: Grid) -> list[str]:
@@ -85,11 +98,6 @@ def _ends(tree: Tree) -> Iterator[tuple[Node, FloatArray]]:
             continue
         below = list(zip(node.children, tree.problem.after(state, node.action), strict=True))
         stack.extend(reversed(below))
-
-
-def _agrees(rows: FloatArray, state: FloatArray) -> IntArray:
-    known = ~np.isnan(state)
-    return np.flatnonzero((rows[:, known] == state[known]).all(axis=1))
 
 
 def _chances(shares: FloatArray, counts: FloatArray) -> list[Chance]:

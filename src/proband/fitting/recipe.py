@@ -10,6 +10,7 @@ import numpy as np
 from proband.distributions import totals
 from proband.fitting.believing import FitPlan
 from proband.fitting.choosing import EVERY, Strength, choose
+from proband.fitting.cutpoints import coded, with_cuts
 from proband.fitting.dense import DenseEngine
 from proband.fitting.grid import Grid
 from proband.fitting.learning import Learned, Sample
@@ -52,7 +53,8 @@ class Recipe:
     def made(self, rows: FloatArray) -> Made:
         """Make everything from rows (n, d): the same plan where the strength that was chosen is given."""
         strength = Strength(self.strength) if self.strength is not None else self._chosen(rows)
-        return Made(self, self._engine(self.problem, rows, np.random.default_rng([self.seed, len(rows)])), strength)
+        problem, rng = with_cuts(self.problem, rows), np.random.default_rng([self.seed, len(rows)])
+        return Made(self, problem, self._engine(problem, coded(self.problem, problem, rows), rng), strength)
 
     def _engine(self, problem: Problem, rows: FloatArray, rng: np.random.Generator) -> DenseEngine | WideEngine:
         return ENGINES[self.engine](Grid(problem), rows, rng)
@@ -60,8 +62,10 @@ class Recipe:
     def _chosen(self, rows: FloatArray) -> Strength:
         def brought(learn: IntArray, treat: IntArray, seed: int) -> FloatArray:
             own = np.random.default_rng(seed)
-            engine = self._engine(self.problem, rows[learn], own)
-            sample, solved = engine.learned.completed(rows[treat], own), engine.solve(EVERY, self.limits)
+            problem = with_cuts(self.problem, rows[learn])
+            outcomes = coded(self.problem, problem, rows)
+            engine = self._engine(problem, outcomes[learn], own)
+            sample, solved = engine.learned.completed(outcomes[treat], own), engine.solve(EVERY, self.limits)
             return np.column_stack(
                 [
                     per_subject(sample, _rescaled(solved.treat(c, sample.rows), scale), len(treat))
@@ -77,6 +81,7 @@ class Made:
     """What a recipe made from rows."""
 
     recipe: Recipe
+    problem: Problem
     engine: DenseEngine | WideEngine
     strength: Strength
 
@@ -89,8 +94,13 @@ class Made:
         """Return the plan, with its law."""
         return self.engine.plan(self.strength.chosen, self.recipe.limits)
 
+    def coded(self, rows: FloatArray) -> FloatArray:
+        """Return rows (n, d) in the outcomes of the problem with its cuts."""
+        return coded(self.recipe.problem, self.problem, rows)
+
     def brought(self, rows: FloatArray) -> dict[str, Brought]:
         """Return what the plan and its rivals bring to rows (n, d), each a mean over the ways to complete it."""
+        rows = self.coded(rows)
         sample = self.learned.completed(rows, np.random.default_rng(self.recipe.seed))
         found = self.engine.treatments(self.strength.chosen, self.recipe.limits, sample.rows)
         return {name: _joined(sample, each, len(rows)) for name, each in found.items()}

@@ -36,6 +36,34 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class Chance:
+    """A probability, and limits from the subjects of a leaf alone (Jeffreys' interval)."""
+
+    probability: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """On what a leaf rests.
+
+    Attributes
+    ----------
+    count : float
+        Past subjects that end there; parts of subjects where entries were missing.
+    matters : str
+        The label by which the decision loses most.
+    outcomes : mapping of str to Chance
+        The probability of each label, given what is known.
+    """
+
+    count: float
+    matters: str
+    outcomes: Mapping[str, Chance]
+
+
+@dataclass(frozen=True)
 class Node:
     """What to do in a state.
 
@@ -51,6 +79,8 @@ class Node:
         Every possible action here, best first.
     children : tuple of Node
         One for each outcome of the test; empty at a decision.
+    evidence : Evidence, optional
+        At a decision of a tree that was fitted to past subjects.
     """
 
     action: int
@@ -58,6 +88,7 @@ class Node:
     probability: float
     alternatives: tuple[Alternative, ...] = ()
     children: tuple[Node, ...] = ()
+    evidence: Evidence | None = None
 
 
 def node_to_dict(problem: Problem, node: Node) -> dict[str, Any]:
@@ -76,6 +107,9 @@ def node_to_dict(problem: Problem, node: Node) -> dict[str, Any]:
             for other in node.alternatives
         ],
     }
+    if node.evidence is not None:
+        chances = {name: [one.probability, one.low, one.high] for name, one in node.evidence.outcomes.items()}
+        content["evidence"] = {"count": node.evidence.count, "matters": node.evidence.matters, "outcomes": chances}
     if node.children:
         below = zip(problem.tests[node.action].names, node.children, strict=True)
         content["children"] = {name: node_to_dict(problem, child) for name, child in below}
@@ -110,7 +144,20 @@ def node_from_dict(problem: Problem, content: Mapping[str, Any]) -> Node:
     if action < problem.d:
         below = content["children"]
         children = tuple(node_from_dict(problem, below[name]) for name in problem.tests[action].names)
-    return Node(action, _number(content, "value"), _number(content, "probability"), alternatives, children)
+    figures = (_number(content, "value"), _number(content, "probability"))
+    return Node(action, *figures, alternatives, children, _evidence(content.get("evidence")))
+
+
+def _evidence(content: Any) -> Evidence | None:
+    if content is None:
+        return None
+    outcomes = {
+        str(name): Chance(*(_number(dict(enumerate(limits)), place) for place in range(3)))
+        for name, limits in content["outcomes"].items()
+    }
+    if content["matters"] not in outcomes:
+        raise PolicyError(f"matters is {shown(content['matters'])}; it must be one of the outcomes; write it again")
+    return Evidence(_number(content, "count"), content["matters"], outcomes)
 
 
 def _alternative(problem: Problem, content: Mapping[str, Any]) -> Alternative:
@@ -120,7 +167,7 @@ def _alternative(problem: Problem, content: Mapping[str, Any]) -> Alternative:
     return Alternative(action, _number(content, "value"), _number(content, "loss"), at_most)
 
 
-def _number(content: Mapping[str, Any], key: str) -> float:
+def _number(content: Mapping[Any, Any], key: str | int) -> float:
     given = content[key]
     if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
         raise PolicyError(f"{key} is {shown(given)}; it must be a finite number; write the policy again")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from proband import quantities
-from proband.policies.nodes import Node
+from proband.policies.nodes import Evidence, Node
 from proband.policies.tree import Tree
 from proband.vocabulary import FloatArray
 
@@ -83,7 +83,15 @@ def _label(tree: Tree, branch: _Branch) -> str:
     if node.children:
         price = quantities.amount(problem.costs(branch.state)[0, node.action], problem.unit, 6)
         name += " (on arrival)" if problem.tests[node.action].on_arrival else f" ({price})"
-    return f"{name}  value {quantities.number(node.value)}"
+    rests = "" if node.evidence is None else f" · {_rests_on(node.evidence)}"
+    return f"{name}  value {quantities.number(node.value)}{rests}"
+
+
+def _rests_on(evidence: Evidence) -> str:
+    """Return on how many subjects a leaf rests, and what is likely of them."""
+    chance = evidence.outcomes[evidence.matters]
+    p, low, high = (f"{100 * each:.3g}" for each in (chance.probability, chance.low, chance.high))
+    return f"{evidence.count:.4g} seen, {evidence.matters} {p} % ({low} to {high} %)"
 
 
 def _edge(branch: _Branch) -> str:

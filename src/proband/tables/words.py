@@ -66,7 +66,7 @@ def checked_missing(words: Sequence[str], tests: Sequence[Test]) -> tuple[str, .
     given = _texts("missing", words, 'words such as ["-", "not done"]')
     folds = {folded(word): word for word in given}
     for test in tests:
-        for outcome in () if test.measured else test.names:
+        for outcome in test.outcomes or ():
             if folded(outcome) in folds:
                 raise ProblemError(
                     f"missing has the word {folds[folded(outcome)]!r}, which is an outcome of test {test.name!r}; a "
