@@ -23,7 +23,7 @@ STRENGTHS = (0.0, 0.1, DEFAULT, 1.0, 3.0, math.inf)
 SCALES = (0.5, 1.0, 2.0)
 """What prices are multiplied with."""
 
-MARGIN = 1.0
+MARGIN = 2.0
 """By how many standard errors another strength than the default has to be ahead."""
 
 

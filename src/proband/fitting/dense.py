@@ -27,8 +27,8 @@ class DenseEngine:
 
     method = "dense"
 
-    def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator) -> None:
-        self.grid, self.learned = grid, Learned(grid, rows, rng)
+    def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
+        self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)
         self.masses = self.learned.masses()
         sample = self.learned.sample
         self.mistake = mistake_cost(grid, grid.labels(sample.rows), sample.weights)

@@ -13,7 +13,7 @@ import numpy as np
 
 from proband.estimators.listed.latent import LatentClasses, Levels, fit_classes
 from proband.fitting.grid import Grid
-from proband.fitting.mixing import mixture
+from proband.fitting.mixing import average, mixture
 from proband.fitting.models import Chances, Taught
 from proband.vocabulary import FloatArray, IntArray
 
@@ -45,10 +45,13 @@ class Learned:
     rows : FloatArray of shape (n, d)
         Outcomes; NaN where a test was not run.
     rng : numpy.random.Generator
+    quick : bool, default False
+        Use the models that are fitted in no time, each counting the same: where ways to plan are compared, and not
+        what they bring.
     """
 
-    def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator) -> None:
-        self.grid, self._rng = grid, rng
+    def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
+        self.grid, self._rng, self._quick = grid, rng, quick
         self.needed = np.union1d(grid.visible, grid.targets)
         levels = Levels.of(grid.problem.k[self.needed])
         onehot = levels.onehot(rows[:, self.needed])
@@ -89,7 +92,7 @@ class Learned:
         features = sample.rows[:, grid.features].astype(np.int64)
         k = grid.problem.k[grid.features]
         taught = Taught(features, grid.labels(sample.rows), sample.weights, k, grid.n_labels, sample.subject)
-        return mixture(taught, floor=FLOOR)
+        return average(taught, floor=FLOOR) if self._quick else mixture(taught, floor=FLOOR)
 
     def masses(self) -> FloatArray:
         """Return subjects, model, and what decisions bring to both, in each cell: shape (2 + 2 decisions, cells)."""

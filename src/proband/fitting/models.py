@@ -120,6 +120,9 @@ STUMPS, TREES = (Boosting(leaves=leaves, rate=0.3, patience=8) for leaves in (2,
 MODELS: Sequence[Model] = (naive, augmented, logistic, stumps, trees)
 """The models that are mixed."""
 
+QUICK: Sequence[Model] = (naive, augmented, logistic)
+"""Those that are fitted in no time."""
+
 BELIEFS: Sequence[Model] = (
     naive,
     augmented,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,7 @@ from proband.fitting.wide import WideEngine
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
-ENGINES: dict[str, Callable[[Grid, FloatArray, np.random.Generator], DenseEngine | WideEngine]] = {
+ENGINES: dict[str, type[DenseEngine] | type[WideEngine]] = {
     "dense": DenseEngine,
     "rollout": WideEngine,
 }
@@ -56,15 +55,17 @@ class Recipe:
         problem, rng = with_cuts(self.problem, rows), np.random.default_rng([self.seed, len(rows)])
         return Made(self, problem, self._engine(problem, coded(self.problem, problem, rows), rng), strength)
 
-    def _engine(self, problem: Problem, rows: FloatArray, rng: np.random.Generator) -> DenseEngine | WideEngine:
-        return ENGINES[self.engine](Grid(problem), rows, rng)
+    def _engine(
+        self, problem: Problem, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False
+    ) -> DenseEngine | WideEngine:
+        return ENGINES[self.engine](Grid(problem), rows, rng, quick=quick)
 
     def _chosen(self, rows: FloatArray) -> Strength:
         def brought(learn: IntArray, treat: IntArray, seed: int) -> FloatArray:
             own = np.random.default_rng(seed)
             problem = with_cuts(self.problem, rows[learn])
             outcomes = coded(self.problem, problem, rows)
-            engine = self._engine(problem, outcomes[learn], own)
+            engine = self._engine(problem, outcomes[learn], own, quick=True)
             sample, solved = engine.learned.completed(outcomes[treat], own), engine.solve(EVERY, self.limits)
             return np.column_stack(
                 [

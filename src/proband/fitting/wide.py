@@ -54,8 +54,8 @@ class WideEngine:
 
     method = "rollout"
 
-    def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator) -> None:
-        self.grid, self.learned = grid, Learned(grid, rows, rng)
+    def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
+        self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)
         sample = self.learned.sample
         self.mistake = mistake_cost(grid, grid.labels(sample.rows), sample.weights)
         self.drawn = self.learned.drawn(DRAWN, rng)
