@@ -151,6 +151,11 @@ def test_the_reports_of_the_documentation_are_written(
         assert f"| {heading[0].lower()}{heading[1:]} |" in REPORTS, heading
 
 
+def test_the_page_on_fits_is_true() -> None:
+    [code] = blocks((ROOT / "docs" / "fitting.md").read_text(encoding="utf-8"), "python")
+    exec(compile(code, "fitting.md", "exec"), {})
+
+
 def _check_filled_in(draft: dict[str, Any], whole: dict[str, Any]) -> None:
     """The file in the tutorial is the draft, filled in as the tutorial says."""
     moved = [test["name"] for test in draft["tests"] if test["name"] not in {one["name"] for one in whole["tests"]}]

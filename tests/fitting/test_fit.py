@@ -61,7 +61,7 @@ def test_limits_are_kept() -> None:
     assert none.tree.run(rows).tests.max() == 0
 
 
-@pytest.mark.parametrize("method", ["dense", "rollout"])
+@pytest.mark.parametrize("method", ["dense", "rollout", "sparse"])
 def test_arrival_groups_and_hidden_labels(method: str) -> None:
     instance = gout()
     rows = instance.distribution.sample(np.random.default_rng(2), 300)
@@ -81,6 +81,31 @@ def test_again_takes_other_prices_and_other_rows() -> None:
     )
     assert found.again(dear).tree.run(some().outcomes).tests.max() == 0
     assert found.again(records=some(50)).records.n == 50
+
+
+@pytest.mark.parametrize("given", [{"min_leaf": 0}, {"max_tests": -1}, {"method": "gaussian"}, {"folds": 2}])
+def test_options_that_make_no_sense_are_refused(given: dict) -> None:
+    with pytest.raises(PlanError, match=next(iter(given))):
+        proband.fit(BOLTS.problem, some(), **given)
+
+
+def test_jobs_and_executors_change_nothing() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(2) as threads:
+        found = [proband.fit(BOLTS.problem, some(90), folds=3, strength=0.3, jobs=jobs) for jobs in (1, 2, threads)]
+    assert found[0].validation == found[1].validation == found[2].validation
+
+
+def test_a_law_is_of_use_when_nothing_is_known_but_what_the_tree_does_not_ask() -> None:
+    from proband.planners.continuing import continue_from
+
+    found = proband.fit(BOLTS.problem, some(), validate=False)
+    asked = {node.action for node in found.tree.nodes() if node.children}
+    other = next(int(i) for i in BOLTS.problem.operable if i not in asked)
+    state = BOLTS.problem.state()
+    state[other] = 0.0
+    assert np.isfinite(continue_from(found.tree, state).value)
 
 
 @pytest.mark.parametrize("name", ["paper-entropy", "bolts-measured"])

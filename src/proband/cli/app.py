@@ -14,7 +14,7 @@ MISTAKES: Any = typer.BadParameter.__bases__
 """Mistakes of usage, wherever typer keeps the class."""
 
 COMMANDS = (
-    "init", "plan", "evaluate", "report", "next", "rules", "sensors", "example", "doctor", "demo",
+    "init", "fit", "plan", "evaluate", "report", "next", "rules", "sensors", "example", "doctor", "demo",
     "study", "serve", "token", "experiment", "completion",
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from proband.cli import inputs, printing
+from proband.cli import inputs, printing, validating
 from proband.distributions import Distribution
 from proband.errors import PolicyError
 from proband.planners import evaluate
@@ -16,6 +16,8 @@ from proband.policies import DecideNow, FixedSet, Tree, test_everything
 from proband.problem import Problem
 from proband.quantities import number
 from proband.vocabulary import Policy
+
+BUILT_IN = ("everything", "now")
 
 PolicyArgument = Annotated[
     str,
@@ -48,7 +50,7 @@ def evaluate_command(
     $ proband evaluate bolts.toml policy.json --data new-records.csv
     """
     task, instance = inputs.load_problem(problem)
-    law, source, *_ = inputs.load_law(
+    law, source, records, _ = inputs.load_law(
         task,
         instance,
         data=data,
@@ -61,6 +63,7 @@ def evaluate_command(
         result = evaluate(task, law, policy_named(policy, task, law))
     if as_json:
         content = {"problem": task.name, "unit": task.unit, "policy": policy, "law": source, "value": result.value}
+        content |= validating.content(inputs.Law(law, source, records), None)
         printing.print_json({**content, **printing.evaluation_content(result)})
         return
     spread = f", standard error {number(result.standard_error, 1)}" if result.standard_error else ""
@@ -70,10 +73,18 @@ def evaluate_command(
             ("policy", policy),
             ("law", source),
             ("value", f"{printing.amount(task, result.value)} a subject (rewards minus costs){spread}"),
+            *([("which is", _in_sample(policy))] if records is not None else []),
             ("expected rewards", printing.amount(task, result.reward)),
             *printing.evaluation_facts(task, result),
         ]
     )
+
+
+def _in_sample(policy: str) -> str:
+    """Return what a value on the rows of a table is."""
+    if policy in BUILT_IN or policy.startswith("set:"):
+        return "in-sample: its decisions are the best for these very rows; see what others bring with proband fit"
+    return "in-sample, if the policy was made from these rows: new subjects bring less"
 
 
 def policy_named(name: str, problem: Problem, law: Distribution) -> Policy:

@@ -58,7 +58,7 @@ ProblemOutOption = Annotated[
 ]
 
 
-def fit_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
+def fit_command(
     problem: inputs.ProblemArgument,
     data: TableOption,
     sheet: inputs.SheetOption = None,
@@ -184,4 +184,3 @@ def _strength(found: Fit) -> str:
         return f"{chosen:g}, the default: no other was clearly ahead"
     score = next(score for score in found.strength.scores if score.strength == chosen)
     return f"{chosen:g}, ahead of the default by {score.ahead:.3g} ± {score.standard_error:.2g}"
-

@@ -12,7 +12,7 @@ import typer
 import proband
 from proband import distributions, estimators, instances
 from proband.cli import printing
-from proband.errors import DistributionError, StateError, UnknownNameError
+from proband.errors import DistributionError, ProblemError, StateError, UnknownNameError
 from proband.tables import reading
 
 if TYPE_CHECKING:
@@ -125,6 +125,7 @@ def load_law(
         raise typer.BadParameter("--complete-only and --estimate are about the rows of --data; give --data too")
     if sheet is not None and data is None:
         raise typer.BadParameter("--sheet is about the table of --data; give --data too")
+    _refuse_open_cuts(problem)
     if data is not None:
         return _learned(problem, data, sheet=sheet, complete_only=complete_only, estimate=estimate)
     if distribution is not None and problem.measured:
@@ -141,6 +142,15 @@ def load_law(
     law = instance.distribution
     what = f"{len(law)} outcome vectors" if isinstance(law, distributions.Discrete) else f"a Gaussian of {law.d} tests"
     return Law(law, f"the example's own law: {what}")
+
+
+def _refuse_open_cuts(problem: Problem) -> None:
+    open_ = [test.name for test in problem.tests if test.choose_cuts]
+    if open_:
+        raise ProblemError(
+            f"the cuts of {', '.join(open_)} are still to be chosen, and this needs them; choose them from past "
+            "subjects with proband fit (--problem-out writes a file that has them), or write cuts = [..]"
+        )
 
 
 def _learned(problem: Problem, data: Path, *, sheet: str | None, complete_only: bool, estimate: str | None) -> Law:

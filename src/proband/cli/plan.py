@@ -75,7 +75,7 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     $ proband plan bolts --max-tests 2
     $ proband plan bolts-measured --plot regions.png
     """
-    _check_tree(tree)
+    check_tree(tree)
     task, instance = inputs.load_problem(problem)
     law = inputs.load_law(
         task,
@@ -125,7 +125,7 @@ def _answer_listed(
         cut = None if depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled)
     with printing.waiting("writing the tree"):
         rendered = FORMATS[tree](compiled) if compiled is not None and tree in FORMATS else None
-        written = _write(compiled, tree, out)
+        written = write(compiled, tree, out)
     answer = Answer(plan=best, law=law, seen=seen, tree=compiled, cut=cut, rendered=rendered, written=written)
     if as_json:
         printing.print_json(_content(answer))
@@ -175,7 +175,8 @@ def small_tree(best: Plan, most: int) -> Tree | None:
     return best.tree()
 
 
-def _check_tree(tree: str | None) -> None:
+def check_tree(tree: str | None) -> None:
+    """Raise unless --tree says something that can be done."""
     if tree is None or tree in FORMATS or Path(tree).suffix.lower() in (*TEXT_ENDINGS, *PICTURE_ENDINGS):
         return
     raise UnknownNameError(
@@ -184,7 +185,7 @@ def _check_tree(tree: str | None) -> None:
     )
 
 
-def _write(compiled: Tree | None, tree: str | None, out: Path | None) -> list[str]:
+def write(compiled: Tree | None, tree: str | None, out: Path | None) -> list[str]:
     """Write the files that were asked for; return their paths."""
     written = []
     if compiled is not None and tree is not None and tree not in FORMATS:

@@ -29,7 +29,12 @@ def validate(task: Problem, law: Law, make: Callable[[Distribution], Policy], fo
 def content(law: Law, found: Validation | None) -> dict[str, Any]:
     """Return what the value is, for programs."""
     kind = {"value_is": BY_LAW if law.records is None else IN_SAMPLE}
-    return kind if found is None else {**kind, "cross_validated": {"level": LEVEL, **dataclasses.asdict(found)}}
+    return {**kind, **validated(found)}
+
+
+def validated(found: Validation | None) -> dict[str, Any]:
+    """Return what was cross-validated, for programs."""
+    return {} if found is None else {"cross_validated": {"level": LEVEL, **dataclasses.asdict(found)}}
 
 
 def facts(task: Problem, found: Validation | None, *, cut: bool = False) -> list[tuple[str, str]]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from proband.errors import PlanError
+from proband.errors import PlanError, TableError
 from proband.fitting.cutpoints import choosing, with_cuts
 from proband.fitting.fitted import Fit
 from proband.fitting.notes import notes_on
 from proband.fitting.recipe import ENGINES, Recipe
 from proband.fitting.smoothed import Limits
 from proband.planners.layout import layout_of
+from proband.planners.options import Options
 from proband.planners.progress import Report
 from proband.planners.validation import Treated, Validation, by_folds
 from proband.problem import Problem
@@ -62,9 +64,9 @@ def fit(
     min_leaf : int
         A test is run where each of its outcomes was seen on so many subjects, or on none.
     time_limit : float, optional
-        Seconds for each plan, where a search makes it.
-    method : {"dense", "rollout"}, optional
-        All states solved, or a tree grown on rows; by default chosen by size.
+        Seconds for each plan, where a search makes it; by default 10.
+    method : {"dense", "rollout", "sparse"}, optional
+        All states solved, a tree grown on rows, or a search over rows; by default one of the first two, by size.
     folds : int, default 5
         Parts of the rows for the validation.
     validate : bool, default True
@@ -87,8 +89,9 @@ def fit(
     _check(problem)
     given = records if isinstance(records, Records) else problem.records(records)
     rows = np.repeat(given.outcomes, given.counts, axis=0)
+    _check_labels(problem, rows)
     engine = _engine(with_cuts(problem, rows), method)
-    recipe = Recipe(problem, engine, strength, Limits(max_tests, budget, min_leaf), seed)
+    recipe = Recipe(problem, engine, strength, _limits(max_tests, budget, min_leaf, time_limit), seed)
     made = recipe.made(rows)
     plan = made.plan()
     plan.max_tests, plan.budget, plan.explain_choice = max_tests, budget, f"fitted, by {made.engine.method}"
@@ -104,20 +107,37 @@ def fit(
         validation=seen,
         notes=tuple(notes_on(made.problem, made.engine.grid, made.coded(rows))),
         made=made,
-        repeat=partial(_again, recipe, given, outcomes, made.strength.chosen),
+        repeat=partial(_again, recipe, given, outcomes, made.problem, made.strength.chosen),
     )
 
 
+def _limits(max_tests: int | None, budget: float | None, min_leaf: int, time_limit: float | None) -> Limits:
+    Options(max_tests=max_tests, budget=budget, time_limit=time_limit)  # which checks them
+    if min_leaf < 1:
+        raise PlanError(f"min_leaf is {min_leaf}; it must be 1 or more; give the number of subjects")
+    made = Limits(max_tests, budget, min_leaf)
+    return made if time_limit is None else replace(made, time_limit=time_limit)
+
+
 def _again(
-    recipe: Recipe, before: Records, coded: Records, strength: float, problem: Problem | None, records: Any
+    recipe: Recipe,
+    before: Records,
+    coded: Records,
+    cut: Problem,
+    strength: float,
+    problem: Problem | None,
+    records: Any,
 ) -> Fit:
     limits, task = recipe.limits, recipe.problem if problem is None else problem
+    if isinstance(records, Records) and problem is None:
+        task = cut
     if records is None:
         records = before if len(choosing(task)) else coded
     return fit(
         task,
         records,
         strength=strength, max_tests=limits.max_tests, budget=limits.budget, min_leaf=limits.min_leaf,
+        time_limit=limits.time_limit,
         method=recipe.engine, seed=recipe.seed, validate=False,
     )  # fmt: skip
 
@@ -156,6 +176,17 @@ def _engine(problem: Problem, method: str | None) -> str:
     return method
 
 
+def _check_labels(problem: Problem, rows: FloatArray) -> None:
+    assert isinstance(problem.reward, Table)
+    targets = problem.reward.depends_on(problem.tests)
+    if not (~np.isnan(rows[:, targets])).all(axis=1).any():
+        names = ", ".join(problem.tests[i].name for i in targets)
+        raise TableError(
+            f"no row has a label ({names}), so that nothing tells what is to be decided; a fit needs rows with labels; "
+            "fill in what became of these subjects"
+        )
+
+
 def _check(problem: Problem) -> None:
     """Raise for rewards that cannot be fitted, with the remedy."""
     if problem.kind is not Kind.LISTED or not isinstance(problem.reward, Table):
@@ -163,7 +194,7 @@ def _check(problem: Problem) -> None:
             f"the reward is {type(problem.reward).__name__}; a fit needs a table of utilities over a target, or a few; "
             "write the reward as a table, or plan with proband.plan (proband plan --data)"
         )
-    labels = int(np.prod([float(problem.k[problem.test_index(name)]) for name in problem.reward.targets]))
+    labels = int(np.prod([float(problem.tests[i].k) for i in problem.reward.depends_on(problem.tests)]))
     if labels > MOST_LABELS:
         raise PlanError(
             f"the targets have {labels} outcomes together; a fit learns up to {MOST_LABELS}; name fewer targets, or "

@@ -81,6 +81,7 @@ class Fit(Shown):
     def again(self, problem: Problem | None = None, records: Any = None) -> Fit:
         """Return the same recipe on another problem (other prices, say) or on other rows, quickly: not validated.
 
-        The strength of the penalty stays.
+        The strength of the penalty stays. `Records` are of outcomes, by the cuts that were chosen; from a table these
+        are chosen again.
         """
         return self.repeat(problem, records)

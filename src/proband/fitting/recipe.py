@@ -14,13 +14,14 @@ from proband.fitting.dense import DenseEngine
 from proband.fitting.grid import Grid
 from proband.fitting.learning import Learned, Sample
 from proband.fitting.smoothed import Brought, Limits
-from proband.fitting.wide import WideEngine
+from proband.fitting.wide import SearchEngine, WideEngine
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
 ENGINES: dict[str, type[DenseEngine] | type[WideEngine]] = {
     "dense": DenseEngine,
     "rollout": WideEngine,
+    "sparse": SearchEngine,
 }
 """How plans are made."""
 

@@ -19,11 +19,15 @@ PSEUDO = 16.0
 
 @dataclass(frozen=True)
 class Limits:
-    """What a plan may do: most tests, most to pay, and subjects that each outcome of a test must have, or none."""
+    """What a plan may do: most tests, most to pay, subjects that each outcome of a test must have, or none.
+
+    `time_limit` is in seconds, for a search.
+    """
 
     max_tests: int | None = None
     budget: float | None = None
     min_leaf: int = 1
+    time_limit: float = 10.0
 
 
 NO_LIMITS = Limits()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,10 +53,11 @@ def treated(problem: Problem, policy: Policy, rows: FloatArray) -> Brought:
 class WideEngine:
     """Plans for all candidates from some rows (n, d), and what they bring."""
 
-    method = "rollout"
+    method: ClassVar[str] = "rollout"
 
     def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
         self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)
+        self.quick = quick
         sample = self.learned.sample
         self.mistake = mistake_cost(grid, grid.labels(sample.rows), sample.weights)
         self.drawn = self.learned.drawn(DRAWN, rng)
@@ -93,7 +95,11 @@ class WideEngine:
         most = 0 if math.isinf(strength) else limits.max_tests
         total = self.learned.sample.weights.sum()
         penalty = 0.0 if math.isinf(strength) else strength * self.mistake / float(total)
-        best = plan(problem, self.law, method="rollout", max_tests=most, budget=budget, node_penalty=penalty)
+        method = "rollout" if self.quick else self.method
+        seconds = limits.time_limit if method == "sparse" else None
+        best = plan(
+            problem, self.law, method=method, max_tests=most, budget=budget, node_penalty=penalty, time_limit=seconds
+        )
         return best.compact if hasattr(best, "compact") else best.tree()
 
     def treatments(self, strength: float, limits: Limits, rows: FloatArray) -> dict[str, Brought]:
@@ -151,6 +157,12 @@ class WideEngine:
         return plan_of(
             self.grid.problem, self.believed, lambda state: int(tree.act(state)[0]), pseudo=PSEUDO, method="fit"
         )
+
+
+class SearchEngine(WideEngine):
+    """The same, with trees from a search over the rows, for so many seconds each."""
+
+    method = "sparse"
 
 
 def _scaled(problem: Problem, scale: float) -> Problem:

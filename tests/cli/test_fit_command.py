@@ -1,0 +1,148 @@
+"""``proband fit``: what it says, what it writes, and the sentence that each mistake gets."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+
+TOML = """
+schema = 1
+name = "line"
+unit = "EUR"
+decisions = ["ship", "scrap"]
+[[tests]]
+name = "length"
+cuts = "choose"
+unit = "mm"
+cost = 0.1
+[[tests]]
+name = "look"
+outcomes = ["fine", "rough"]
+cost = 0.05
+[[tests]]
+name = "batch"
+outcomes = ["x", "y", "z"]
+cost = 0.2
+[[tests]]
+name = "bad"
+outcomes = ["no", "yes"]
+available = false
+[reward]
+kind = "table"
+targets = ["bad"]
+[[reward.utilities]]
+when = { bad = "no" }
+value = { ship = 2.0, scrap = -1.0 }
+[[reward.utilities]]
+when = { bad = "yes" }
+value = { ship = -8.0, scrap = -1.0 }
+"""
+
+
+def lines(n: int = 120) -> list[dict[str, object]]:
+    rng, made = random.Random(3), []
+    for _ in range(n):
+        bad = rng.random() < 0.25
+        length = round(rng.gauss(50 if not bad else 58, 4), 1)
+        look = "rough" if rng.random() < (0.7 if bad else 0.2) else "fine"
+        made.append({"length": length, "look": look, "batch": rng.choice("xyz"), "bad": "yes" if bad else "no"})
+    return made
+
+
+def write(rows: list[dict[str, object]]) -> None:
+    Path("line.toml").write_text(TOML)
+    with Path("past.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["length", "look", "batch", "bad"])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+GIVEN = ("fit", "line.toml", "--data", "past.csv")
+QUICK = (*GIVEN, "--folds", "0", "--strength", "0.3")
+
+
+def test_everything_is_said_and_what_is_written_is_of_use(run) -> None:
+    write(lines())
+    told = run(*GIVEN, "--folds", "3", "--jobs", "2", "--out", "policy.json", "--problem-out", "cut.toml").out
+    for part in ("cross-validated ", "testing everything ", "deciding at once ", "best fixed set ", "cost-blind tree ",
+                 "on the rows it was made from: new ones bring less", " seen, bad = yes "):  # fmt: skip
+        assert part.replace("bad = ", "") in told
+    assert "Next test: " in run("next", "policy.json").out
+    assert "decide" in run("next", "policy.json", "--known", "batch=y", "--known", "length=70").out
+    assert "CASE" in run("rules", "policy.json", "--as", "sql").out
+    assert (
+        "in-sample, if the policy was made from these rows"
+        in run("evaluate", "cut.toml", "policy.json", "--data", "past.csv").out
+    )
+    assert (
+        "its decisions are the best for these very rows" in run("evaluate", "cut.toml", "now", "--data", "past.csv").out
+    )
+    assert run("study", "create", "cut.toml", "--store", "sqlite:///s.db").out
+    assert "cuts = [" in Path("cut.toml").read_text()
+
+
+def test_json_holds_leaves_strengths_and_validation(run) -> None:
+    write(lines())
+    content = run(*GIVEN, "--folds", "3", "--json").json
+    assert content["value_is"] == "cross-validated"
+    assert content["cross_validated"]["plan"]["value"]["mean"] < content["in_sample"]
+    assert sum(leaf["count"] for leaf in content["leaves"]) == pytest.approx(120)
+    assert {entry["strength"] for entry in content["strengths"]} >= {0.0, 0.3, None}
+    assert content["cuts"]["length"]
+    assert run(*QUICK, "--json").json["value_is"] == "in-sample"
+
+
+def test_without_folds_the_value_is_marked(run) -> None:
+    write(lines())
+    assert "The value is in-sample; new subjects may bring far less: see what with --folds 5." in run(*QUICK).out
+
+
+def test_limits(run) -> None:
+    write(lines())
+    assert run(*QUICK, "--max-tests", "0").out.count("seen") == 1
+    assert all(leaf["count"] >= 20 for leaf in run(*QUICK, "--min-leaf", "20", "--json").json["leaves"])
+
+
+def test_a_plan_needs_the_cuts(run) -> None:
+    write(lines())
+    told = run("plan", "line.toml", "--data", "past.csv")
+    assert told.status == 2
+    assert "the cuts of length are still to be chosen, and this needs them; choose them from past subjects" in told.err
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda row, n: {"look": ""}, "look was never run: the column is empty, and nothing is known of what it shows"),
+        (lambda row, n: {"look": "fine"}, "look is fine in every row that has it: a constant column tells nothing"),
+        (
+            lambda row, n: {"batch": "x" if row["batch"] == "z" else row["batch"]},
+            "batch never showed z: what happens then",
+        ),
+        (lambda row, n: {"bad": "" if n < 30 else row["bad"]}, "30 of 120 rows have no bad: they tell what tests show"),
+        (lambda row, n: {"look": "" if n < 7 else row["look"]}, "7 of 120 rows lack an entry: they are completed as"),
+    ],
+)
+def test_what_is_odd_about_a_table_is_said(run, change, sentence: str) -> None:
+    write([row | change(row, n) for n, row in enumerate(lines())])
+    assert sentence in run(*QUICK).out
+
+
+def test_fewer_rows_than_outcomes_are_said(run) -> None:
+    write(lines(7))
+    assert "there are 7 rows and 9 outcomes in all: far too few" in run(*QUICK).out
+
+
+def test_no_label_at_all_is_refused(run) -> None:
+    write([row | {"bad": ""} for row in lines()])
+    told = run(*QUICK)
+    assert told.status == 2
+    assert "no row has a label (bad)" in told.err
+
+
+def test_too_few_rows_for_the_folds_are_refused(run) -> None:
+    write(lines(4))
+    assert "folds is 5, and there are 4 rows" in run(*GIVEN).err
