@@ -22,6 +22,7 @@ EXTRAS = {
     "cli": ("typer", "rich"),
     "figures": ("matplotlib",),
     "tables": ("pyarrow",),
+    "sklearn": ("sklearn",),
     "cluster": ("dask", "distributed"),
     "gpu": ("cupy",),
     "postgresql": ("psycopg",),

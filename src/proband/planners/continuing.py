@@ -43,7 +43,9 @@ class Continuation:
     gap: float = 0.0
 
 
-def continue_from(tree: Tree, state: ArrayLike, *, progress: Report | None = None) -> Continuation:
+def continue_from(
+    tree: Tree, state: ArrayLike, *, method: str | None = None, progress: Report | None = None
+) -> Continuation:
     """Return what is best in a state under the law that a tree was made with, within its limits.
 
     Parameters
@@ -51,6 +53,8 @@ def continue_from(tree: Tree, state: ArrayLike, *, progress: Report | None = Non
     tree : Tree
     state : array_like of shape (d,)
         What is known of the subject. Every test that can be run and is known counts as run.
+    method : str, optional
+        A planner; by default chosen by size.
     progress : callable, optional
         Called now and then by a search.
 
@@ -82,6 +86,7 @@ def continue_from(tree: Tree, state: ArrayLike, *, progress: Report | None = Non
         origin.law.condition(row),
         max_tests=None if math.isinf(room.tests) else int(room.tests),
         budget=None if math.isinf(room.money) else room.money,
+        method=method,
         progress=progress,
     )
     why = replace(best.explain(row), probability=float(origin.law.mass(row)[0]))

@@ -1,0 +1,223 @@
+"""The estimators within scikit-learn: its own checks, searches, pipelines, frames."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone, is_classifier
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import SkipTestWarning
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+
+from proband.sklearn import SequentialTestClassifier, SequentialTestPolicy
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [SequentialTestClassifier(), pytest.param(SequentialTestPolicy(), marks=pytest.mark.slow)],
+    ids=["classifier", "policy"],
+)
+def test_what_scikit_learn_checks(estimator: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)
+        results = check_estimator(estimator, on_fail=None)
+    failed = [(r["check_name"], str(r["exception"])[:300]) for r in results if r["status"] == "failed"]
+    assert not failed, failed
+    skipped = {r["check_name"] for r in results if r["status"] == "skipped"}
+    assert skipped <= {"check_array_api_input"}  # scikit-learn skips it by itself, unless SciPy is set to array APIs
+    assert len(results) > 30
+
+
+@pytest.fixture(scope="module")
+def iris() -> tuple[pd.DataFrame, pd.Series]:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    return X, y.map({0: "setosa", 1: "versicolor", 2: "virginica"})
+
+
+@pytest.fixture(scope="module")
+def model(iris) -> SequentialTestClassifier:
+    return SequentialTestClassifier(costs=0.02, min_leaf=3).fit(*iris)
+
+
+def test_looking_costs_and_pays(model, iris) -> None:
+    X, y = iris
+    assert is_classifier(model)
+    assert model.score(X, y) > 0.93
+    paid, treated = model.cost(X), model.treat(X)
+    assert paid == pytest.approx(0.02 * treated["tests"])
+    assert paid.mean() < 0.04 < 4 * 0.02
+    assert model.value(X, y) == pytest.approx(model.score(X, y) - 1 - paid.mean())
+    assert model.expected_cost_ == pytest.approx(paid.mean(), abs=0.01)
+    dear = clone(model).set_params(costs=10.0).fit(X, y)
+    assert dear.cost(X).max() == 0
+    assert dear.next_test({}) is None
+
+
+def test_probabilities_are_those_of_what_was_looked_at(model, iris) -> None:
+    X, _ = iris
+    shares = model.predict_proba(X)
+    assert shares.sum(axis=1) == pytest.approx(1)
+    assert (model.classes_[shares.argmax(axis=1)] == model.predict(X)).all()
+    assert len(np.unique(shares.round(12), axis=0)) <= sum(not node.children for node in model.tree_.nodes())
+
+
+def test_paths_lead_from_the_root_to_a_decision(model, iris) -> None:
+    X, _ = iris
+    path, nodes = model.decision_path(X), list(model.tree_.nodes())
+    assert path.shape == (len(X), len(nodes))
+    assert (path[:, 0].toarray() == 1).all()
+    ends = [nodes[row.indices.max()] for row in path]
+    assert all(not node.children for node in ends)
+    names = [model.tree_.problem.action_name(node.action).partition(": ")[2] for node in ends]
+    assert names == model.predict(X).tolist()
+
+
+def test_the_next_test_of_a_half_filled_row_leads_to_the_same_decision(model, iris) -> None:
+    X, _ = iris
+    for n in (0, 60, 140):
+        known: dict[str, float] = {}
+        while (name := model.next_test(known)) is not None:
+            assert name not in known
+            known[name] = X.iloc[n][name]
+        seen = X.iloc[[n]].copy()
+        seen.loc[:, [name for name in X if name not in known]] = np.nan
+        assert model.predict(seen)[0] == model.predict(X.iloc[[n]])[0]
+    assert model.next_test(pd.Series({"sepal length (cm)": 5.0})) in X.columns
+    with pytest.raises(ValueError, match="no column"):
+        model.next_test({"height": 3})
+    assert clone(model).fit(X.to_numpy(), iris[1]).next_test([np.nan] * 4) in range(4)
+
+
+def test_what_is_missing_cannot_be_run(model, iris) -> None:
+    X, y = iris
+    root = model.next_test({})
+    without = X.assign(**{root: np.nan})
+    assert model.score(without, y) > 0.85
+    assert np.isnan(model.decision_path(without)[0].indices).sum() == 0
+    assert model.decision_path(without).sum() == len(X)  # all leave the tree at the root
+    shares = model.predict_proba(without)
+    assert (model.classes_[shares.argmax(axis=1)] == model.predict(without)).all()
+    nothing = model.predict(pd.DataFrame(np.nan, index=range(2), columns=X.columns))
+    assert set(nothing) <= set(model.classes_)
+    assert model.cost(pd.DataFrame(np.nan, index=range(2), columns=X.columns)).max() == 0
+
+
+def test_rows_with_missing_cells_are_learned_from(iris) -> None:
+    X, y = iris
+    holes = X.mask(np.random.default_rng(0).random(X.shape) < 0.3)
+    assert SequentialTestClassifier(costs=0.02, min_leaf=3).fit(holes, y).score(X, y) > 0.85
+
+
+def test_frames_in_frames_out(model, iris) -> None:
+    X, y = iris
+    shifted = X.set_index(X.index + 1000)
+    assert model.treat(shifted).index.equals(shifted.index)
+    frame = pl.DataFrame({name: X[name].to_numpy() for name in X})
+    assert isinstance(model.treat(frame), pl.DataFrame)
+    assert (model.predict(frame) == model.predict(X)).all()
+    assert model.feature_names_in_.tolist() == list(X.columns)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X[X.columns[::-1]])
+    arrays = SequentialTestClassifier(costs=0.02).fit(X.to_numpy(), y).treat(X.to_numpy())
+    assert set(arrays) == {"decision", "cost", "tests"}
+
+
+def test_joblib_and_clones(model, iris) -> None:
+    X, _ = iris
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict(X) == model.predict(X)).all()
+    assert clone(model).get_params() == model.get_params()
+    assert not hasattr(clone(model), "tree_")
+
+
+def test_a_pipeline_with_a_frame_that_has_texts() -> None:
+    rng = np.random.default_rng(1)
+    n, bad = 400, np.random.default_rng(0).random(400) < 0.3
+    frame = pd.DataFrame(
+        {
+            "supplier": np.where(rng.random(n) < 0.5, "north", "south"),
+            "surface": np.where(bad ^ (rng.random(n) < 0.1), "scratched", "clean"),
+            "hardness": rng.normal(size=n) + 2.0 * bad,
+            "note": ["free text"] * n,
+        }
+    ).astype({"supplier": "category"})
+    frame.loc[::17, "surface"] = None
+    y = np.where(bad, "fail", "pass")
+    chosen = ColumnTransformer(
+        [("all", "passthrough", ["supplier", "surface", "hardness"])], verbose_feature_names_out=False
+    ).set_output(transform="pandas")
+    losses = {("fail", "pass"): 20.0, ("pass", "fail"): 1.0}
+    line = make_pipeline(chosen, SequentialTestClassifier({"hardness": 0.3, "surface": 0.05, "supplier": 0.01}, losses))
+    line.fit(frame, y)
+    last = line[-1]
+    assert last.next_test({}) in ("surface", "hardness")
+    treated = dict(zip(frame.index, line.predict(frame), strict=True))
+    missed = np.mean([treated[i] == "pass" for i in frame.index[bad]])
+    assert missed < 0.1  # twenty times as dear as to fail a sound one
+    unseen = frame.assign(surface="dented").head(3)
+    assert set(line.predict(unseen)) <= {"fail", "pass"}
+
+
+def test_groups_and_limits(iris) -> None:
+    X, y = iris
+    names = list(X.columns)
+    together = {"ruler": {names[0]: 0.0, names[1]: 0.0}}
+    model = SequentialTestClassifier([0.01, 0.01, 5.0, 5.0], groups=together, min_leaf=3).fit(X, y)
+    assert set(np.round(model.cost(X), 6)) <= {0.0, 0.01}
+    one = SequentialTestClassifier(0.001, max_tests=1, min_leaf=3).fit(X, y)
+    assert one.treat(X)["tests"].max() == 1
+    assert one.treat(X.assign(**{one.next_test({}): np.nan}))["tests"].max() <= 1
+    cheap = SequentialTestClassifier(0.4, 10.0, budget=0.5, min_leaf=3).fit(X, y)
+    assert cheap.cost(X).max() <= 0.5
+
+
+def test_mistakes_are_told() -> None:
+    X, y = [[0.0], [1.0]] * 10, [0, 1] * 10
+    for wrong, words in (
+        ({"costs": [1.0, 2.0]}, "one cost for each"),
+        ({"costs": {"a": 1.0}}, "no column"),
+        ({"misclassification": np.ones((3, 3))}, "pairs"),
+        ({"groups": {"g": {"a": 1.0}}}, "correct groups"),
+        ({"bins": 1}, "two parts"),
+        ({"penalty": -1}, "0 or more"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            SequentialTestClassifier(**wrong).fit(X, y)
+    with pytest.raises(ValueError, match="different texts"):
+        SequentialTestClassifier().fit(np.array([[f"id {n}"] for n in range(200)], dtype=object), [0, 1] * 100)
+    with pytest.raises(ValueError, match="rewards has no row for 1"):
+        SequentialTestPolicy({0: {"a": 1.0}}).fit(X, y)
+    with pytest.raises(ValueError, match="finite number for each"):
+        SequentialTestPolicy({0: {"a": 1.0}, 1: {"b": 1.0}}).fit(X, y)
+
+
+def test_a_policy_for_any_rewards(iris) -> None:
+    X, y = iris
+    rewards = {name: {"keep": 1.0 if name == "setosa" else -3.0, "sell": 0.5} for name in y.unique()}
+    policy = SequentialTestPolicy(rewards, 0.05).fit(X, y)
+    assert set(policy.predict(X)) == {"keep", "sell"}
+    assert policy.score(X, y) == pytest.approx(50 / 150 + 100 / 150 * 0.5 - policy.cost(X).mean(), abs=0.02)
+    assert policy.score(X, y) > max(0.5, -1.0)
+
+
+def test_a_search_over_the_penalty_on_breast_cancer() -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X = X[[name for name in X if name.startswith("mean")][:5]]
+    learn, later, y_learn, y_later = train_test_split(X, y, random_state=0, stratify=y)
+    model = SequentialTestClassifier(costs=0.01, misclassification={(0, 1): 5.0, (1, 0): 1.0}, bins=3)
+    search = GridSearchCV(
+        model, {"penalty": [0.0, 0.3, 3.0]}, scoring=lambda found, X, y: found.value(X, y), cv=3
+    ).fit(learn, y_learn)  # fmt: skip
+    assert search.best_params_["penalty"] in (0.0, 0.3, 3.0)
+    assert len(set(search.cv_results_["mean_test_score"])) > 1
+    never = -min(5.0 * (y_later == 0).mean(), (y_later == 1).mean())
+    assert search.best_estimator_.value(later, y_later) > never
