@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-browser coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean
+.PHONY: help demo test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -40,6 +40,9 @@ test-browser: .venv/.stamp ## Use the page in a real Chromium, which is installe
 	    && apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends chromium fonts-dejavu-core; } \
 	    || { echo "make test-browser needs chromium, and cannot install it here: install it (as root, apt-get install chromium)"; exit 1; }
 	$(BIN)/python -m pytest -m browser --numprocesses 2 --dist loadfile tests/service/page
+
+pictures: .venv/.stamp ## Take the pictures of the page for the documentation anew, docs/images/service-*.png (three minutes)
+	$(BIN)/python -m tests.service.page.pictures docs/images
 
 coverage: .venv/.stamp ## Run them again and say which lines they leave out (half as long again)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --cov-report=term-missing:skip-covered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,21 @@ REFUSED = "Failed to load resource"
 expect.set_options(timeout=SECONDS)
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """A Chromium, for as long as the block runs."""
     program = shutil.which("chromium")
     assert program is not None, "there is no chromium; make test-browser installs it where apt-get can"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=list(FLAGS))
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    with browsing() as browser:
+        yield browser
 
 
 class Visitor:

@@ -36,7 +36,7 @@ def inspected(
             line.arrive(_known_on_arrival(study, row), subject=subject)
             if i < subjects:
                 _inspect(line, subject, row)
-            elif i % 2:
+            elif i % 3:
                 _step(line, subject, row)
 
 

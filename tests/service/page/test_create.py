@@ -92,7 +92,7 @@ def test_mistakes_in_the_records_are_pointed_out_at_their_lines(visit: Visit, fi
     expect(past.locator(".mistakes li").first).to_contain_text(
         "line 3, column 'visual': the outcome 'claen' is unknown"
     )
-    assert past.locator(".gutter .bad").all_inner_texts() == ["3\n", "4\n"]
+    assert past.locator(".gutter .bad").all_inner_texts() == ["3", "4"]
     expect(page.get_by_role("button", name="Begin the study")).to_be_disabled()
     past.locator("textarea").fill(PAST)
     expect(page.get_by_role("button", name="Begin the study")).to_be_enabled()

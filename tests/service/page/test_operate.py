@@ -227,9 +227,9 @@ def test_a_number_is_cut_into_outcomes(visit: Visit, service: Running, tokens: d
     assert service.call("POST", "/api/studies", new_study(problem, name=name), token=tokens["engineer"]).status == 201
     visitor = visit("operator")
     page = visitor.goes(f"study/{name}/operate")
+    expect(page.locator("#entry")).to_be_focused()
     visitor.enters("part 1")
-    page.get_by_label("hardness in HRC").fill("63.2")
-    page.keyboard.press("Enter")
+    visitor.enters("=63,2")
     expect(card(page, "part 1").locator(".chips")).to_contain_text("hardness good")
 
 

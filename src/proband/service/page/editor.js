@@ -70,7 +70,7 @@ export class Editor {
   /** Number the lines; those with a mistake are marked. */
   number(wrong = new Set()) {
     const lines = this.area.value.split("\n").length;
-    fill(this.gutter, Array.from({ length: lines }, (_, i) => h("span", { class: wrong.has(i + 1) ? "bad" : null }, `${i + 1}\n`)));
+    fill(this.gutter, Array.from({ length: lines }, (_, i) => h("span", { class: wrong.has(i + 1) ? "bad" : null }, String(i + 1))));
     this.gutter.scrollTop = this.area.scrollTop;
   }
 

@@ -1,5 +1,5 @@
 // The field of the operator's page: scanners and keyboards enter here. What is entered is a subject, or the key or the
-// name of a button on the active card; # before it says that it is a subject.
+// name of a button on the active card; # before it says that it is a subject, = that it is a number that was measured.
 
 import { ask, h } from "./dom.js";
 
@@ -12,7 +12,7 @@ export function entryField(hands) {
   const form = h("form", { class: "entry-form", onsubmit: (event) => { event.preventDefault(); enter(input.value); } },
     h("label", { for: "entry" }, "Scan or type a subject"),
     h("div", { class: "row" }, input, h("button", { type: "submit", class: "main" }, "Enter")),
-    h("p", { class: "hint", id: "entry-hint" }, "A new name lets a subject arrive. A key on a button, or what it says, presses it on the active subject; # before a name says that it is one."));
+    h("p", { class: "hint", id: "entry-hint" }, "A new name lets a subject arrive. A key on a button, or what it says, presses it on the active subject. # before a name says that it is one, = before a number that it was measured."));
 
   const queue = [];
   let working = false;
@@ -49,6 +49,8 @@ async function understood(text, hands) {
   if (!text) return;
   if (text.startsWith("#") && text.length > 1) { await hands.subject(text.slice(1).trim()); return; }
   const active = hands.active();
+  const number = Number(text.replace(/^=/, "").replace(",", "."));
+  if (text.startsWith("=") && active && hands.wantsNumber(active) && Number.isFinite(number)) { hands.measured(active, number); return; }
   if (hands.isOpen(text)) {
     if (active && active.name !== text && active.buttons.has(text.toLowerCase())) {
       const yes = await ask(`Is ${text} a subject?`, `“${text}” is an open subject, and a key of “${active.name}”.`, "The subject");
@@ -58,9 +60,9 @@ async function understood(text, hands) {
     return;
   }
   if (active && (active.press(text) || active.say(text))) return;
-  if (active && hands.wantsNumber(active) && Number.isFinite(Number(text.replace(",", ".")))) {
+  if (active && hands.wantsNumber(active) && Number.isFinite(number)) {
     const yes = await ask(`What is ${text}?`, `“${active.name}” waits for a number.`, `What was measured on ${active.name}`);
-    if (yes) { hands.measured(active, Number(text.replace(",", "."))); return; }
+    if (yes) { hands.measured(active, number); return; }
     if (!(await ask(`Shall ${text} arrive?`, `“${text}” is no open subject.`, "It arrives"))) return;
   }
   await hands.subject(text);

@@ -11,7 +11,7 @@ const AT_ONCE = 3;
 
 export async function show({ main, signal }) {
   const search = h("input", { type: "search", id: "search", autocomplete: "off", placeholder: "part of a name" });
-  const place = h("div", { class: "scroll" });
+  const place = h("div", { class: "scroll panel" });
   const more = h("div", { class: "actions" });
   fill(main,
     heading("Studies",

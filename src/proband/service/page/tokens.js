@@ -22,7 +22,7 @@ function table(tokens, load) {
       h("th", { scope: "row" }, token.user, " ", h("small", {}, token.id)),
       h("td", {}, token.role), h("td", {}, token.studies?.join(", ") ?? "all"),
       h("td", {}, moment(token.created), h("br"), h("small", {}, `by ${token.created_by}`)),
-      h("td", {}, token.revoked ? `revoked ${moment(token.revoked)}` : token.expires ? moment(token.expires) : "it is revoked"),
+      h("td", {}, token.revoked ? `revoked ${moment(token.revoked)}` : token.expires ? moment(token.expires) : "no end"),
       h("td", {}, !token.revoked && h("button", { type: "button", class: "small", "aria-label": `Revoke the token of ${token.user}`, onclick: () => revoke(token, load) }, "Revoke"))))));
 }
 

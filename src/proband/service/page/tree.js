@@ -122,7 +122,7 @@ export class Drawing {
   }
 
   /** Make all of it seen; no smaller than it can be read, unless somebody asks for it. */
-  fit(least = 0.8) {
+  fit(least = 0.65) {
     const { clientWidth: width, clientHeight: height } = this.svg;
     const right = Math.max(...this.nodes.map((node) => node.x)) + BOX.width;
     const low = Math.max(...this.nodes.map((node) => node.y)) + BOX.height;
