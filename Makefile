@@ -115,7 +115,7 @@ bench-service: .venv/.stamp ## Measure the service under load, half a minute for
 # A run that was stopped goes on where it was; after a change of the code that results depend on it begins anew.
 EXPERIMENTS := paper-discrete lower-bound-single lower-bound-many missing-data horizon easy \
     gaussian-etc gaussian-quality-control gaussian-lower-bound gaussian-proxy \
-    paper-entropy entropy-widths entropy-large entropy-near-ties figure-discrete figure-entropy many-tests
+    paper-entropy entropy-widths entropy-large entropy-near-ties figure-discrete figure-entropy many-tests many-tests-long
 experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	@set -e; for name in $(EXPERIMENTS); do \
 	    case $$name in paper-discrete) more="--replications 20";; *) more=;; esac; \

@@ -9,7 +9,7 @@ from proband import Discrete, Problem, Records, Test
 from proband.agents import Setting, build_agent
 from proband.agents.estimates import has_many_tests
 from proband.agents.listed.audits import AuditedSubjects, wilson
-from proband.agents.listed.many import Ends, ManyLeaves, log_trees
+from proband.agents.listed.many import FARTHEST, LOST, Ends, ManyLeaves, log_trees
 from proband.agents.registry import default_agent
 from proband.agents.safe_leaf_completion import SafeLeafCompletion
 from proband.estimators import Structured
@@ -109,11 +109,30 @@ def test_an_extra_buys_the_label_most_where_a_decision_is_in_doubt(law: Discrete
     assert complete == pytest.approx(agent.lowest)
     assert part == pytest.approx(np.minimum(policy.extra.chances(policy.leaves(ways[0][1].states)), 1 - agent.lowest))
     ends = Ends(problem, agent.estimator, policy.base)
-    chances = ends.chances(policy.extra.tests, ahead=10_000, left=35, rate=0.4)
+    chances = ends.chances(policy.extra.tests, known=100.0, lost=0.05, ahead=10_000, left=35, rate=0.4)
     price, some_left = ends._prices(policy.extra.tests)
     worth = np.where(some_left, ends.stake / price, 0.0)
     assert np.array_equal(np.argsort(chances, kind="stable"), np.argsort(worth, kind="stable"))
     assert len(np.unique(chances)) > 1
+
+
+def test_more_is_bought_where_halves_disagree(law: Discrete) -> None:
+    """A plan that halves of the subjects agree on loses less, it is believed, than one that they dispute."""
+    problem = panel()
+    plain = law.support[:500].copy()
+    plain[:, -1] = plain[:, 0]
+    lost = []
+    for rows in (plain, law.support[:500]):
+        agent = agent_for(problem)
+        agent.learn(Records(rows[:100]))
+        agent.estimator.update(Records(rows[100:]))
+        ends = Ends(problem, agent.estimator, agent.planner(problem, agent.estimator.distribution(), 500))
+        curve = LOST * float(ends.mass @ ends.stake) * 5**-0.4
+        lost.append(ends.lost(500.0, 0.4, np.random.default_rng(0)) / curve)
+        assert ends.lost(399.0, 0.4, np.random.default_rng(0)) == pytest.approx(curve * (500 / 399) ** 0.4)
+    agreed, disputed = lost
+    assert agreed == pytest.approx((200 / 500) ** 0.5)
+    assert agreed < disputed <= FARTHEST
 
 
 def test_extras_cost_no_more_than_the_cap_allows(law: Discrete) -> None:

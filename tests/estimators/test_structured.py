@@ -117,6 +117,25 @@ def test_more_that_tells_means_a_smaller_penalty() -> None:
     assert many.penalty < few.penalty
 
 
+def test_halves_share_those_who_tell() -> None:
+    problem = panel()
+    rows = subjects(problem, 300)
+    rows[100:, 3:] = np.nan  # two hundred who show three tests and no label
+    estimator = Structured(problem, seed=1, draws=100, prior=50.0)
+    estimator.update(Records(rows))
+    first, second = estimator.halves(np.random.default_rng(0))
+    assert first.telling + second.telling == estimator.telling == 100
+    assert 30 < first.telling < 70
+    for half in (first, second):
+        assert half.observations.total - half.telling == 200
+        assert (half.prior, half.n_draws) == (50.0, 100)
+
+
+@pytest.mark.parametrize(("d", "prior"), [(13, 300), (45, 450), (100, 600)])
+def test_pseudo_subjects_grow_with_the_tests(d: int, prior: float) -> None:
+    assert Structured(panel(d - 1)).pseudo == prior
+
+
 def test_by_name_and_with_wrong_options() -> None:
     assert ESTIMATORS["structured"] is Structured
     with pytest.raises(DistributionError, match="classes is 0"):

@@ -85,7 +85,7 @@ def test_the_catalogue_is_sound(experiment: Experiment) -> None:
     assert EXPERIMENTS[experiment.name] is experiment
     names = [entrant.name for entrant in experiment.agents]
     assert experiment.baselines[0] in names if experiment.baselines else len(names) == 1
-    own = experiment.name in ("missing-data", "many-tests") or "entropy" in experiment.name
+    own = experiment.name in ("missing-data", "many-tests", "many-tests-long") or "entropy" in experiment.name
     assert own or set(names) <= {*AGENTS, "full-information"}
     for name in experiment.sweeps:
         assert name == "horizon" or name in experiment.parameters

@@ -20,6 +20,7 @@ positive probability. Draws are seeded by `seed` and the number of subjects: the
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,8 +47,15 @@ DRAWN = 0.8
 MOST_IMPUTED = 4000
 """So many incomplete observations, at most, bring rows of their own: some of them, drawn by lot."""
 
-PENALTY = 0.25
-"""What a node of a plan should cost, times the subjects that tell about labels, over what a decision is about."""
+FOR_EACH_TEST, LEAST_PRIOR, MOST_PRIOR = 10.0, 300.0, 600.0
+"""Pseudo-subjects for each test, and how many there are at least, and at most, while few subjects were seen."""
+
+DRAWN_PER_SUBJECT, MOST_DRAWN = 2.0, 8000
+"""Rows that are drawn for each subject that tells about labels, and how many at most: a plan learns few rows by heart.
+"""
+
+PENALTY = 0.5
+"""What a node of a plan should cost, times subjects that tell and pseudo-subjects, over what a decision is about."""
 
 PLAIN = 2.0
 """Subjects who do not tell about labels count for so many of those who do, at most, in the model."""
@@ -104,9 +112,9 @@ class Structured(CountingEstimator):
     classes, models, steps : int
         Latent classes of a model, how many models are averaged, and their steps of EM.
     draws : int, default 2000
-        How many rows the models draw.
-    prior : float, default 600
-        Pseudo-subjects, at least.
+        How many rows the models draw, at least: two for each subject that tells about labels, up to 8,000.
+    prior : float, optional
+        Pseudo-subjects, at least; by default 10 for each test, not below 300 and not above 600.
     share : float, default 0.5
         Pseudo-subjects, as a share of the subjects that tell about labels.
     bundle : int, default 8
@@ -136,11 +144,13 @@ class Structured(CountingEstimator):
         models: int = 3,
         steps: int = 25,
         draws: int = 2000,
-        prior: float = 600.0,
+        prior: float | None = None,
         share: float = 0.5,
         bundle: int = 8,
     ) -> None:
         super().__init__(problem)
+        if prior is None:
+            prior = min(max(FOR_EACH_TEST * problem.d, LEAST_PRIOR), MOST_PRIOR)
         if min(classes, models, steps, draws) < 1 or not prior > 0 or not share >= 0:
             raise DistributionError(
                 f"classes is {classes}, models {models}, steps {steps}, draws {draws}, prior {prior}, share {share}; "
@@ -171,6 +181,27 @@ class Structured(CountingEstimator):
         """How many subjects tell about labels."""
         return float(self.observations.counts[self.tells(self.observations.rows)].sum())
 
+    @property
+    def pseudo(self) -> float:
+        """How many pseudo-subjects there are."""
+        return max(self.prior, self.share * self.telling)
+
+    def halves(self, rng: np.random.Generator) -> list[Structured]:
+        """Return two estimators, each with half of the subjects that tell about labels, by lot, and all others."""
+        rows, counts = self._in_order()
+        told = self.tells(rows)
+        drawn = np.where(told, rng.binomial(counts.astype(np.int64), 0.5), 0)
+        made = []
+        for part in (drawn, counts.astype(np.int64) - drawn):
+            half = Structured(
+                self.problem, seed=self.seed + 1, classes=self.classes, models=self.models, steps=self.steps,
+                draws=self.n_draws, prior=self.prior, share=self.share, bundle=self.bundle,
+            )  # fmt: skip
+            kept = np.where(told, part, counts).astype(np.int64)
+            half.update_counts(rows[kept > 0], kept[kept > 0])
+            made.append(half)
+        return made
+
     def tells(self, rows: FloatArray) -> NDArray[np.bool_]:
         """Return who tells about labels: labelled, and with so many tests as an extra has, or all but one."""
         labelled = ~np.isnan(rows[:, self.targets]).any(axis=1)
@@ -182,7 +213,7 @@ class Structured(CountingEstimator):
         """What a node of a plan should cost, so that it does not follow chance."""
         payoff = self.problem.payoff(self.support)
         about = float(self.probabilities @ (payoff.max(axis=1) - payoff.min(axis=1)))
-        return PENALTY * about / max(1.0, self.telling)
+        return PENALTY * about / (self.telling + self.pseudo)
 
     def update_counts(self, observations: object, counts: object) -> None:
         """Learn from observations (u, d) that were seen `counts` (u,) times; None for once each."""
@@ -262,8 +293,7 @@ class Structured(CountingEstimator):
         start = by_likelihood + FAINT * (from_model[:, None] * soft).ravel()
         agree.spread(by_likelihood, start, SEEN_STEPS)
         mass = start.reshape(own.shape).sum(axis=1)
-        pseudo = max(self.prior, self.share * self.telling)
-        prior = pseudo * ((1 - DRAWN) * mass / mass.sum() + DRAWN * from_model)[:, None] * soft
+        prior = self.pseudo * ((1 - DRAWN) * mass / mass.sum() + DRAWN * from_model)[:, None] * soft
         weights = (prior + own).ravel() + 1e-12
         agree.spread((prior + own).ravel(), weights, EM_STEPS)
         return prior, weights
@@ -282,7 +312,8 @@ class Structured(CountingEstimator):
         return made
 
     def _drawn(self, rng: np.random.Generator, models: list[LatentClasses]) -> FloatArray:
-        each = -(-self.n_draws // len(models))
+        wanted = max(self.n_draws, min(MOST_DRAWN, math.ceil(DRAWN_PER_SUBJECT * self.telling)))
+        each = -(-wanted // len(models))
         return np.vstack([m.draw(rng, rng.choice(len(m.shares), p=m.shares, size=each)) for m in models])
 
     def _label_codes(self, rows: FloatArray) -> IntArray:

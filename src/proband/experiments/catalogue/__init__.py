@@ -8,7 +8,7 @@ from proband.experiments.catalogue.gaussian import (
     GAUSSIAN_PROXY,
     GAUSSIAN_QUALITY_CONTROL,
 )
-from proband.experiments.catalogue.many_tests import MANY
+from proband.experiments.catalogue.many_tests import MANY, MANY_LONG
 from proband.experiments.catalogue.missing_data import MISSING_DATA
 from proband.experiments.catalogue.paper_figures import FIGURE_DISCRETE, FIGURE_ENTROPY
 from proband.experiments.experiment import Experiment
@@ -19,6 +19,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         PAPER_DISCRETE, LOWER_BOUND_SINGLE, LOWER_BOUND_MANY, MISSING_DATA, HORIZONS, EASY,
         GAUSSIAN_ETC, GAUSSIAN_QUALITY_CONTROL, GAUSSIAN_LOWER_BOUND, GAUSSIAN_PROXY,
         PAPER_ENTROPY, ENTROPY_WIDTHS, ENTROPY_LARGE, NEAR_TIES, FIGURE_DISCRETE, FIGURE_ENTROPY, MANY,
+        MANY_LONG,
     )
 }  # fmt: skip
 """Name to experiment."""

@@ -15,6 +15,8 @@ earn what two drawn rows or more are worth: without such a penalty they learn th
 were tested completely and a plan without a penalty, and *regularised*, the very estimator and planner of the default
 agent. The best length in hindsight is what the others are compared with.
 
+*many-tests-long* is the same with 100,000 subjects, against lengths of 400 and more.
+
 ``doubling`` plays raw explore-then-commit in batches of 1, 2, 4, ... subjects, of which it explores n^(2/3) of n.
 ``greedy`` has the default agent's estimator and planner and never explores after 64 subjects; ``full-information`` is
 greedy to whom whole subjects are shown. ``decide-at-once`` and ``test-everything`` know the law and decide as is best
@@ -45,6 +47,9 @@ from proband.vocabulary import FloatArray, Policy, Records
 
 LAST, BOUGHT = "last", "bought"
 LENGTHS = (50, 100, 200, 400, 800, 1600, 3200, 6400)
+LONG = 100_000
+WORTH_TRYING = 400
+"""Subjects that explore-then-commit explores at least where very many come."""
 PENALTIES = (2.0, 6.0)
 """What a node costs in the plans of which the best one is the yardstick, in drawn rows."""
 
@@ -201,4 +206,20 @@ MANY = Experiment(
     baselines=("full-information",),
     shared=frozenset({HORIZON}),
     families={family: tuple(members) for family, members in FAMILIES.items()},
+)
+
+LONG_FAMILIES = {
+    family: tuple(f"{family}-{explore}" for explore in LENGTHS if explore >= WORTH_TRYING) for family in FAMILIES
+}
+IN_LONG = {"safe-leaf-completion", "full-information", *(name for each in LONG_FAMILIES.values() for name in each)}
+
+MANY_LONG = dataclasses.replace(
+    MANY,
+    name="many-tests-long",
+    title="Learning with many tests, 100,000 subjects",
+    shows="Regret of the default agent in the long run where tests are too many for a table of states, beside "
+    "explore-then-commit with the best length in hindsight, raw and with the very same estimate and planner.",
+    agents=tuple(entrant for entrant in AGENTS if entrant.name in IN_LONG),
+    horizon=LONG,
+    families=LONG_FAMILIES,
 )
