@@ -144,6 +144,19 @@ def check_swaps(store: LogStore, other: LogStore, study: str) -> None:
     assert store.kept(study) == [], f"after forget(), kept() gives {store.kept(study)}"
 
 
+def check_pages(store: LogStore, names: list[str]) -> None:
+    """List the studies of a store in pages."""
+    found, after = [], ""
+    while page := store.listed(after, 7):
+        assert len(page) <= 7, f"listed() gave {len(page)} names, and 7 were asked for"
+        found += [tuple(each) for each in page]
+        after = page[-1][0]
+    assert [name for name, _, _ in found] == names, "listed() gives other names than studies(), or in another order"
+    for name, first, last in found[:30]:
+        ends = [tuple(store.read(name, place, 1)[0]) for place in (0, store.length(name) - 1)]
+        assert [tuple(first), tuple(last)] == ends, f"listed() gives other entries of {name!r} than read()"
+
+
 def check_claims(stores: Sequence[LogStore], study: str, turns: int) -> None:
     """Let a thread for each store count in a cache: no turn is lost, and none is taken twice."""
 

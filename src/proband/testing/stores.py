@@ -17,6 +17,7 @@ from proband.testing.store_races import (
     LogStore,
     check_claims,
     check_exclusion,
+    check_pages,
     check_queue,
     check_race,
     check_release,
@@ -216,6 +217,8 @@ class _Check:
         other = self.open()
         listed = other.studies()
         assert listed == sorted(listed), "studies() is not sorted"
+        if hasattr(other, "listed"):
+            check_pages(other, listed)
         for name, mark in marks.items():
             study = self.named(name)
             assert listed.count(study) == 1, f"studies() has {listed.count(study)} studies named {study!r}, not 1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from typing import Annotated, Any
@@ -17,10 +18,13 @@ from proband.service.routes.common import Engineer, Key, Limit, Service, StudyNa
 from proband.studies import Event, Study
 from proband.studies.events.imported import past_records
 from proband.studies.ledger.chain import unseal
-from proband.studies.stores.contract import Store
-from proband.studies.stores.entries import names_of_studies
+from proband.studies.stores.contract import Entry, Lists, Store
+from proband.studies.stores.entries import BESIDE, names_of_studies
 
 routes = router("studies")
+
+LISTED = 100
+"""Studies that are asked for at a time: some may not be for the caller."""
 
 
 @routes.get("/studies", response_model=replies.Page[replies.StudyOut])
@@ -32,11 +36,15 @@ async def list_studies(
     search: Annotated[str, Query(max_length=500, description="Part of the name, in any case.")] = "",
 ) -> Answer:
     """List the studies that the caller may see, sorted by name."""
+    wanted, store = search.casefold(), service.desk.store
 
     def look() -> list[dict[str, Any]]:
-        wanted, store = search.casefold(), service.desk.store
-        seen = (name for name in names_of_studies(store) if name > after and wanted in name.casefold())
-        return [glance(store, name) for name in islice(filter(caller.sees, seen), limit + 1)]
+        if wanted or not isinstance(store, Lists):
+            seen = (name for name in names_of_studies(store) if name > after and wanted in name.casefold())
+            glances = (glance(store, name) for name in filter(caller.sees, seen))
+        else:
+            glances = (_glanced(*each) for each in _listed(store, after, limit + 1) if caller.sees(each[0]))
+        return list(islice(glances, limit + 1))
 
     return Answer(page(await service.desk.run(look), limit, lambda item: item["study"]))
 
@@ -99,18 +107,29 @@ async def restart(
 
 def glance(store: Store, name: str) -> dict[str, Any]:
     """Return how a study began and what happened last in it, from its log, without opening it."""
-    length = store.length(name)
-    first, last = (_event(store, name, number) for number in (1, length))
-    begun = {} if first is None else first.data
+    first, last = (store.read(name, number - 1, 1)[0] for number in (1, store.length(name)))
+    return _glanced(name, first, last)
+
+
+def _glanced(name: str, first: Entry, last: Entry) -> dict[str, Any]:
+    begun, ended = _event(first), _event(last)
+    data = {} if begun is None else begun.data
     return {
-        "study": name, "events": length, "agent": begun.get("agent"), "created": begun.get("created"),
-        "last": None if last is None else {field: getattr(last, field) for field in replies.LastOut.model_fields},
+        "study": name, "events": last.number, "agent": data.get("agent"), "created": data.get("created"),
+        "last": None if ended is None else {field: getattr(ended, field) for field in replies.LastOut.model_fields},
     }  # fmt: skip
 
 
-def _event(store: Store, name: str, number: int) -> Event | None:
+def _listed(store: Lists, after: str, limit: int) -> Iterator[tuple[str, Entry, Entry]]:
+    """Yield studies after a name, some at a time; what stands beside them is none."""
+    while some := store.listed(after, max(limit, LISTED)):
+        yield from (each for each in some if not each[0].startswith(BESIDE))
+        after = some[-1][0]
+
+
+def _event(entry: Entry) -> Event | None:
     try:
-        return next((unseal(entry) for entry in store.read(name, number - 1, 1)), None)
+        return unseal(entry)
     except TamperedError:  # whoever opens the study is told
         return None
 

@@ -152,3 +152,12 @@ class Swaps(Protocol):
     def forget(self, study: str, name: str) -> None:
         """Keep nothing under a name any more."""
         ...
+
+
+@runtime_checkable
+class Lists(Protocol):
+    """A store that lists its studies in pages: what a service with thousands of them gains by."""
+
+    def listed(self, after: str, limit: int) -> list[tuple[str, Entry, Entry]]:
+        """Return the names that come after a text, by their characters' numbers, with their first and last entries."""
+        ...

@@ -57,6 +57,11 @@ class MemoryStore:
         with self._lock:
             return sorted(self._logs)
 
+    def listed(self, after: str, limit: int) -> list[tuple[str, Entry, Entry]]:
+        """Return some of the names after a text, with their first and last entries."""
+        names = [name for name in self.studies() if name > after][:limit]
+        return [(name, log[0], log[-1]) for name in names if (log := self._log(name).entries)]
+
     def length(self, study: str) -> int:
         """Return the number of entries of a study."""
         return len(self._log(study).entries)

@@ -35,6 +35,13 @@ _KEEP = (
 )
 
 
+_LISTED = """
+SELECT s.name, f.number, f.key, f.hash, f.body, l.number, l.key, l.hash, l.body
+FROM (SELECT id, name FROM proband_studies WHERE name COLLATE "C" > %s ORDER BY name COLLATE "C" LIMIT %s) s
+JOIN proband_entries f ON f.study = s.id AND f.number = 1
+JOIN proband_entries l ON l.study = s.id AND l.number = (SELECT max(number) FROM proband_entries WHERE study = s.id)
+ORDER BY s.name COLLATE "C"
+"""
 _KEPT = f"SELECT name FROM proband_cache WHERE study = {_STUDY}"
 _SWAPS = {
     (False, True): "INSERT INTO proband_cache VALUES (%(study)s, %(name)s, %(content)s) ON CONFLICT DO NOTHING",
@@ -90,6 +97,14 @@ class PostgreSQLStore:
             return sorted(name for (name,) in self._ask(None, "SELECT name FROM proband_studies"))
         except NothingYetError:
             return []
+
+    def listed(self, after: str, limit: int) -> list[tuple[str, Entry, Entry]]:
+        """Return some of the names after a text, with their first and last entries."""
+        try:
+            rows = self._ask(None, _LISTED, after, limit)
+        except NothingYetError:
+            return []
+        return [(row[0], Entry(*row[1:5]), Entry(*row[5:])) for row in rows]
 
     def length(self, study: str) -> int:
         """Return the number of entries of a study."""

@@ -35,6 +35,13 @@ _READ = f"SELECT number, key, hash, body FROM entries WHERE study = {_STUDY} AND
 _FIND = f"SELECT number, key, hash, body FROM entries WHERE study = {_STUDY} AND key = ?"
 _INSERT = "INSERT INTO entries VALUES (?, ?, ?, ?, ?)"
 _CACHED = f"SELECT content FROM cache WHERE study = {_STUDY} AND name = ?"
+_LISTED = """
+SELECT s.name, f.number, f.key, f.hash, f.body, l.number, l.key, l.hash, l.body
+FROM (SELECT id, name FROM studies WHERE name > ? ORDER BY name LIMIT ?) s
+LEFT JOIN entries f ON f.study = s.id AND f.number = 1
+LEFT JOIN entries l ON l.study = s.id AND l.number = (SELECT max(number) FROM entries WHERE study = s.id)
+ORDER BY s.name
+"""
 _KEPT = f"SELECT name FROM cache WHERE study = {_STUDY} ORDER BY name"
 _TAIL = (
     "SELECT id, (SELECT number FROM entries WHERE study = id ORDER BY number DESC LIMIT 1) FROM studies WHERE name = ?"
@@ -107,6 +114,15 @@ class SQLiteStore:
             names = [name for (name,) in self._file.execute(connection, "SELECT name FROM studies")]
             self._check_type(str, names, "the name of a study is no text")
             return sorted(names)
+        return []
+
+    def listed(self, after: str, limit: int) -> list[tuple[str, Entry, Entry]]:
+        """Return some of the names after a text, with their first and last entries."""
+        with suppress(NothingYetError), self._errors(), self._reading() as connection:
+            rows = self._file.execute(connection, _LISTED, (after, limit))
+            for first in (1, 5):
+                self._check_type(int, [row[first] for row in rows], "a study has no entries, or one without a number")
+            return [(row[0], Entry(*row[1:5]), Entry(*row[5:])) for row in rows]
         return []
 
     def length(self, study: str) -> int:
