@@ -11,14 +11,14 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
 
 from benchmarks import machine
-from benchmarks.service import report
-from benchmarks.service.running import Serving, work
+from benchmarks.service import figure, growth, report
+from benchmarks.service.running import PLANNED, Serving, planned, quantile, work
 from proband.client import Service
 from proband.instances import bolts
 from proband.studies import Study, open_store
+from proband.warming import warm
 
 ROOT = Path(__file__).parents[2]
 STATIONS = 50
@@ -31,17 +31,43 @@ def main():
     parser.add_argument("--rate", type=float, default=RATE, help="pairs of ask and tell a second that are asked for")
     parser.add_argument("--to", type=Path, default=ROOT / "out" / "benchmarks", help="folder of the report")
     parser.add_argument("--case", choices=CASES, action="append", help="only these")
+    parser.add_argument("--part", choices=("load", "growth"), action="append", help="only this")
+    parser.add_argument("--studies", type=int, default=10_000, help="of the growth, the most")
     arguments = parser.parse_args()
+    parts = arguments.part or ["load", "growth"]
     folder = arguments.to.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    rows, about = [], machine.describe("fastapi", "uvicorn")
+    for part in ("dense", "agents"):  # what is compiled once on a machine is not what is measured
+        warm(part)
+    kept = ROOT / "out" / "service.json"
+    found = json.loads(kept.read_text()) if kept.exists() else {}
+    about = {**machine.describe("fastapi", "uvicorn", "psycopg"), "minutes": arguments.minutes}
+    if "load" in parts:
+        found["load"] = {"about": about, "rows": list(load(arguments))}
+    if "growth" in parts:
+        seconds = 60 * arguments.minutes
+        found["growth"] = {
+            "about": about,
+            "processes": list(growth.with_processes(seconds, say)),
+            "studies": list(growth.with_studies(seconds, arguments.studies, say)),
+        }
+        figure.draw(folder / "service.png", found["growth"]["processes"], found["growth"]["studies"])
+    kept.write_text(json.dumps(found, indent=1))
+    (folder / "service.md").write_text(report.page(found, STATIONS))
+    print(f"wrote {folder.name}/service.md")
+
+
+def load(arguments):
     for case in arguments.case or CASES:
         with tempfile.TemporaryDirectory(dir=ROOT / "out") as scratch:
-            rows.append({"case": case, **CASES[case](Path(scratch), 60 * arguments.minutes, arguments.rate)})
-        print(report.line(rows[-1]), file=sys.stderr, flush=True)
-    (folder / "service.md").write_text(report.page(rows, about, arguments.minutes, STATIONS))
-    (ROOT / "out" / "service.json").write_text(json.dumps({"about": about, "rows": rows}, indent=1))
-    print(f"wrote {folder.name}/service.md")
+            row = {"case": case, **CASES[case](Path(scratch), 60 * arguments.minutes, arguments.rate)}
+        print(report.line(row), file=sys.stderr, flush=True)
+        yield row
+
+
+def say(row):
+    print({name: value for name, value in row.items() if name not in ("list", "opening")}, file=sys.stderr, flush=True)
+    return row
 
 
 def on_sqlite(scratch, seconds, rate):
@@ -76,7 +102,7 @@ def killed(scratch, seconds, rate):
                 service.start()
                 last.append(last.pop() and time.monotonic())
 
-        return measured(store, [service], seconds, rate, strike)
+        return measured(store, [service], seconds, rate, strike, kind="stations")
 
 
 def planning(scratch, seconds, rate):
@@ -108,32 +134,21 @@ def services(store, n):
             one.stop()
 
 
-def measured(store, running, seconds, rate, meanwhile=lambda: None, agent=None):
+def measured(store, running, seconds, rate, meanwhile=lambda: None, agent=None, kind="raw"):
     client = Service(running[0].url)
     study = "bolts"
     if study not in [listed.study for listed in client.studies()]:
         client.create(bolts().problem, name=study, agent=agent, key="create")
     before = [(one.process.pid, one.cpu()) for one in running]
-    found = work(
-        [one.url for one in running], study, stations=STATIONS, seconds=seconds, rate=rate, meanwhile=meanwhile
-    )
+    urls = [one.url for one in running]
+    found = work(urls, study, stations=STATIONS, seconds=seconds, rate=rate, meanwhile=meanwhile, kind=kind)
     after = [(one.process.pid, one.cpu()) for one in running]
     same = [pid for pid, _ in before] == [pid for pid, _ in after]
     cpu = [sum(each[n] for _, each in after) - sum(each[n] for _, each in before) for n in (0, 1)]
     cpu = [seconds / found["pairs"] for seconds in cpu] if same and found["pairs"] else None
-    plans = {name: sum(planned(one)[name] for one in running) for name in PLANNED}
+    told = [planned(one) for one in running]
+    plans = {name: sum(each[name] for each in told) for name in PLANNED}
     return {**summary(found), **audit(store, study, found["acknowledged"]), "cpu": cpu, **plans}
-
-
-PLANNED = ("proband_plans_made", "proband_plans_taken", "proband_planning_seconds")
-
-
-def planned(service):
-    """Return what a service says that it planned."""
-    with urlopen(f"{service.url}/metrics") as answer:
-        lines = answer.read().decode().splitlines()
-    values = dict(line.split(" ") for line in lines if not line.startswith("#"))
-    return {name: float(values[name]) for name in PLANNED}
 
 
 def summary(found):
@@ -154,10 +169,6 @@ def audit(store, study, acknowledged):
     keys = [entry.key for entry in where.read(study)]
     where.close()
     return {"lost": len(set(acknowledged) - set(keys)), "doubled": len(keys) - len(set(keys))}
-
-
-def quantile(values, q):
-    return values[min(len(values) - 1, int(q * len(values)))] if values else float("nan")
 
 
 if __name__ == "__main__":

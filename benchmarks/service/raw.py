@@ -79,7 +79,8 @@ class Station:
         self.rng = np.random.default_rng(self.number)
         self.instance = bolts()
         self.problem = self.instance.problem
-        self.at = f"/api/studies/{quote(settings['study'], safe='')}"
+        self.studies = settings.get("studies") or [settings["study"]]
+        self.turn = self.number  # every station goes round the studies, from a place of its own
         self.seconds = {"ask": [], "tell": [], "arrive": [], "decide": []}
         self.pairs, self.errors, self.acknowledged, self.writes = 0, [], [], 0
 
@@ -96,9 +97,11 @@ class Station:
     async def subject(self, next_pair, interval, end):
         """Inspect one bolt, a pair of ask and tell at its time."""
         [row] = self.instance.sample(self.rng, 1)
-        bolt = f"{self.name} {self.writes}"
-        await self.timed("arrive", f"{self.at}/arrive", {"subject": bolt})
-        place = f"{self.at}/subjects/{quote(bolt, safe='')}"
+        bolt, study = f"{self.name} {self.writes}", self.studies[self.turn % len(self.studies)]
+        self.turn += 1
+        at = f"/api/studies/{quote(study, safe='')}"
+        await self.timed("arrive", f"{at}/arrive", {"subject": bolt})
+        place = f"{at}/subjects/{quote(bolt, safe='')}"
         while next_pair < end:
             await asyncio.sleep(max(0.0, next_pair - time.monotonic()))
             advice = json.loads(await self.timed("ask", f"{place}/ask"))

@@ -1,5 +1,7 @@
 """What was measured, in words."""
 
+from benchmarks.service.growth import MEMORY, RATE
+from benchmarks.service.running import quantile
 from benchmarks.text import paragraph, table
 
 HEADER = [
@@ -15,21 +17,88 @@ HEADER = [
 ]
 
 
-def page(rows, about, minutes, stations):
+def page(found, stations):
+    parts = ["# The service under load, and as it grows"]
+    if "load" in found:
+        parts.append(loaded(found["load"], stations))
+    if "growth" in found:
+        parts.append(grown(found["growth"], stations))
+    return "\n\n".join(parts) + "\n"
+
+
+def loaded(found, stations):
+    about = found["about"]
     said = paragraph(
-        f"""{stations} stations of `proband.client`, in two processes on the same machine, ask and tell at an even pace,
-        {minutes:g} minutes for each case; arrivals and decisions come on top. Times are those of the client, from the
-        call to the answer, retries included; "CPU a pair" is that of the service, plans included. What was acknowledged
-        is looked up in the log afterwards. {about["machine"]}, load {about["load"]} before; {about["versions"]};
-        {about["date"]}."""
+        f"""`make bench-service OPTIONS="--part load"` measures this. {stations} stations ask and tell at an even pace,
+        {about["minutes"]:g} minutes for each case; arrivals and decisions come on top. They run in one process on the
+        same machine, on plain sockets, so that they take little of its two cores; where the service is killed they
+        are those of `proband.client`, in two processes. Times are those of the station, from the call to the answer,
+        repetitions included. "CPU a pair" is that of the services, and that of the processes that plan for them. What
+        was acknowledged is looked up in the log afterwards. {surroundings(about)}"""
     )
     others = paragraph(
-        """"Nothing is planned" is an agent that runs every test: what the service itself takes. What the default agent
-        takes more is planning and explaining; each of two processes plans for itself. "Plans of 10 s" are made one
-        after the other all the while, at a tenth of the pace, so that the times are those of waiting for them."""
+        """"Nothing is planned" is an agent that runs every test: what the service itself takes. "Plans of 10 s" are
+        made one after the other all the while, at a tenth of the pace, so that the times are those of waiting for
+        them."""
     )
-    found = table(HEADER, [cells(row) for row in rows])
-    return f"# The service under load\n\n`make bench-service` measures this.\n\n{said}\n\n{found}\n\n{others}\n"
+    return "\n\n".join(["## Load", said, table(HEADER, [cells(row) for row in found["rows"]]), others])
+
+
+def grown(found, stations):
+    about = found["about"]
+    processes = paragraph(
+        f"""`make bench-service OPTIONS="--part growth"` measures this. One study on PostgreSQL, {stations} stations at
+        {RATE:g} pairs a second, {about["minutes"]:g} minutes; the stations take turns at the processes.
+        "Planning" are the seconds that plans took, of all processes; the last column is all the CPU of the processes
+        that plan, from their start. {surroundings(about)}"""
+    )
+    studies = paragraph(
+        f"""Two processes with `--memory {MEMORY}`; the same stations go round the active studies. "A page" are 100
+        studies of the list, "opening" is the first look at a study that is not open. Of the two processes the one
+        with more memory is told."""
+    )
+    return "\n\n".join(
+        [
+            "## More processes", processes, table(BY_PROCESSES, [by_processes(row) for row in found["processes"]]),
+            "## More studies", studies, table(BY_STUDIES, [by_studies(row) for row in found["studies"]]),
+            "![Planning, times and memory against processes and studies](service.png)",
+        ]
+    )  # fmt: skip
+
+
+def surroundings(about):
+    return f"{about['machine']}, load {about['load']} before; {about['versions']}; {about['date']}."
+
+
+BY_PROCESSES = [
+    "processes", "pairs a second", "ask: median, 99 %", "tell: median, 99 %", "memory of each", "CPU a pair",
+    "plans made", "taken over", "planning", "CPU of planners",
+]  # fmt: skip
+BY_STUDIES = [
+    "studies", "active", "pairs a second", "ask: median, 99 %", "tell: median, 99 %", "memory", "open", "closed",
+    "a page: median, longest", "opening: median, longest",
+]  # fmt: skip
+
+
+def by_processes(row):
+    return [
+        row["processes"], f"{row['rate']:.0f}", milliseconds(row["ask"]), milliseconds(row["tell"]),
+        " + ".join(f"{max(row[name]) / 1e6:.0f}" for name in ("memory", "planner_memory")) + " MB",
+        f"{1000 * row['cpu'] / row['pairs']:.1f} ms", f"{row['made']:.0f}", f"{row['taken']:.0f}",
+        f"{row['planning']:.2f} s", f"{row['planners']:.1f} s",
+    ]  # fmt: skip
+
+
+def by_studies(row):
+    return [
+        f"{row['studies']:,}", row["active"], f"{row['rate']:.0f}", milliseconds(row["ask"]),
+        milliseconds(row["tell"]), f"{max(row['memory']) / 1e6:.0f} MB", f"{max(row['open']):.0f}",
+        f"{max(row['closed']):.0f}", middle(row["list"]), middle(row["opening"]),
+    ]  # fmt: skip
+
+
+def middle(values):
+    return milliseconds([quantile(values, 0.5), quantile(values, 1.0)]) if values else "–"
 
 
 def cells(row):

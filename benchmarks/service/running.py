@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from itertools import chain
+from urllib.request import urlopen
 
 import psutil
 
@@ -16,8 +17,8 @@ from proband.errors import ProbandError
 class Serving:
     """``proband serve`` on a port."""
 
-    def __init__(self, store, port=0):
-        self.store = store
+    def __init__(self, store, *options, port=0):
+        self.store, self.options = store, options
         self.port = port
         self.start()
 
@@ -26,7 +27,8 @@ class Serving:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self):
-        command = [sys.executable, "-m", "proband", "serve", "--open", "--store", self.store, "--port", str(self.port)]
+        where = ["--store", self.store, "--port", str(self.port), *self.options]
+        command = [sys.executable, "-m", "proband", "serve", "--open", *where]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.port = int(re.findall(r":(\d+)", self.process.stdout.readline())[0])
 
@@ -38,6 +40,11 @@ class Serving:
         own = psutil.Process(self.process.pid)
         planners = [sum(child.cpu_times()[:2]) for child in own.children(recursive=True)]
         return sum(own.cpu_times()[:2]), sum(planners)
+
+    def memory(self):
+        """Bytes of memory that it takes, and those of the process that plans for it."""
+        own = psutil.Process(self.process.pid)
+        return own.memory_info().rss, sum(child.memory_info().rss for child in own.children(recursive=True))
 
     def kill(self):
         self.process.kill()
@@ -73,12 +80,13 @@ class Stations:
         return found
 
 
-def work(urls, study, *, stations, seconds, rate, meanwhile=lambda: None, kind="raw"):
+def work(urls, study, *, stations, seconds, rate, meanwhile=lambda: None, kind="raw", studies=None):
     """Let stations work for some seconds; return what they measured, all together."""
     shared = {
         "urls": urls,
         "token": None,
         "study": study,
+        "studies": studies,
         "seconds": seconds,
         "rate": rate,
         "stations_in_all": stations,
@@ -112,3 +120,24 @@ def ready(url):
         return True
     except ProbandError:
         return False
+
+
+PLANNED = (
+    "proband_plans_made",
+    "proband_plans_taken",
+    "proband_planning_seconds",
+    "proband_studies_open",
+    "proband_studies_closed",
+)
+
+
+def planned(service):
+    """Return what a service says that it planned, and has open."""
+    with urlopen(f"{service.url}/metrics") as answer:
+        lines = answer.read().decode().splitlines()
+    values = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+    return {name: float(values[name]) for name in PLANNED}
+
+
+def quantile(values, q):
+    return values[min(len(values) - 1, int(q * len(values)))] if values else float("nan")
