@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean
+.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -29,6 +29,9 @@ help: ## Show this list
 
 demo: .venv/.stamp ## Run the demonstration
 	$(BIN)/proband demo
+
+serve: .venv/.stamp ## Serve a simulated line that keeps inspecting bolts, and print the link to its page
+	$(BIN)/proband serve --demo
 
 # Each process keeps to its part of the suite, so that what is compiled there is compiled once.
 test: .venv/.stamp ## Run the tests and the documented examples

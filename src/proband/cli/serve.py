@@ -17,6 +17,9 @@ from proband.studies import open_store
 
 def serve_command(
     store: StoreOption = DEFAULT_STORE,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Show a simulated line; in memory unless a store is given.")
+    ] = False,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 takes a free one.")] = 8765,
     hostname: Annotated[
@@ -51,6 +54,7 @@ def serve_command(
 
     [bold]Examples[/bold]
     $ proband serve
+    $ proband serve --demo
     $ proband serve --store postgresql://host/quality --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem
     """
     try:
@@ -68,7 +72,18 @@ def serve_command(
         certificate=tls_cert, key=tls_key,
     )  # fmt: skip
     limits = Limits(memory=half_the_memory() if memory is None else _bytes(memory))
-    serve(open_store(store), serving, limits=limits, planner=planner, say=printing.say)
+    if not demo:
+        serve(open_store(store), serving, limits=limits, planner=planner, say=printing.say)
+        return
+    if serving.exposed or tls_cert is not None:
+        raise ServiceError("--demo is for this machine alone; leave out --host, --behind-proxy and --tls-cert")
+    from proband.cli.line import Line
+
+    where = open_store("memory:" if store == DEFAULT_STORE else store)
+    line = Line(where)
+    printing.say("some hundred bolts of the last hours are inspected ...")
+    line.prepare()
+    serve(where, serving, limits=limits, planner=planner, say=printing.say, begun=line.start)
 
 
 def _bytes(given: str) -> int:

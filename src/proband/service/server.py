@@ -115,6 +115,7 @@ def serve(
     limits: Limits | None = None,
     planner: str = ASIDE,
     say: Callable[[str], None] = lambda line: None,
+    begun: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until the process is told to end.
 
@@ -129,6 +130,8 @@ def serve(
         (:class:`~proband.service.planning.Planning`).
     say : callable, optional
         Is told where the service is, with the link to log in, once it listens.
+    begun : callable, optional
+        Is called with its address then.
     """
     bounds = limits or Limits()
     serving.check(AccessLog(store))
@@ -147,6 +150,7 @@ def serve(
         _load(config, serving)
         for line in _lines(serving, port, secret):
             say(line)
+        begun(_place(serving, port))
         _Server(config, app.state.service.feeds.close).run(sockets=[listener])
 
 
@@ -211,13 +215,17 @@ def _hosts(serving: Serving) -> frozenset[str]:
 
 
 def _lines(serving: Serving, port: int, secret: str) -> list[str]:
-    scheme = "https" if serving.certificate else "http"
-    host = f"[{serving.host}]" if ":" in serving.host else serving.host
-    place = f"{scheme}://{host}:{port}"
+    place = _place(serving, port)
     if secret:
         return [f"proband serves at {place}", f"log in: {place}/login?token={secret}"]
     who = "to everybody on this machine, without a token" if serving.open else "to whoever has a token"
     return [f"proband serves at {place}, {who}"]
+
+
+def _place(serving: Serving, port: int) -> str:
+    scheme = "https" if serving.certificate else "http"
+    host = f"[{serving.host}]" if ":" in serving.host else serving.host
+    return f"{scheme}://{host}:{port}"
 
 
 def _user() -> str:
