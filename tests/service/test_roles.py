@@ -145,6 +145,9 @@ def test_an_engineer_of_one_study_begins_and_imports_that_one_alone(
     given = {"user": "Eve", "role": "engineer", "studies": ["hers"]}
     hers = bolts.call("POST", "/api/tokens", given, token=tokens["admin"]).json["secret"]
     assert bolts.call("POST", "/api/studies", new_study(problem, name="mine"), token=hers).status == 403
+    for name in ("bolts", "missing"):  # a check does not tell what exists, either
+        content = {"problem": new_study(problem)["problem"], "name": name}
+        assert bolts.call("POST", "/api/check", content, token=hers).status == 403
     assert bolts.call("POST", "/api/studies", new_study(problem, name="hers"), token=hers).status == 201
     exported = bolts.call("GET", "/api/studies/bolts/export", token=tokens["viewer"]).body
     assert bolts.call("POST", "/api/import", body=exported, token=hers).status == 403

@@ -26,6 +26,7 @@ export class Editor {
     this.file = h("input", { type: "file", accept, onchange: () => this.read() });
     this.file.id = fresh("file");
     this.area = h("textarea", { class: "code", rows: 14, spellcheck: "false", autocapitalize: "off", wrap: "off", placeholder, "aria-label": `${label}, the text`, oninput: () => this.edited() });
+    this.chosen = h("b", { class: "chosen" });
     this.gutter = h("pre", { class: "gutter", "aria-hidden": "true" });
     this.area.addEventListener("scroll", () => { this.gutter.scrollTop = this.area.scrollTop; });
     this.said = h("div", { class: "mistakes", role: "status", id: fresh("mistakes") });
@@ -35,7 +36,7 @@ export class Editor {
     this.box = h("div", { class: "editor" }, this.gutter, this.area);
     this.element = h("section", { class: "panel" },
       h("h2", {}, label), h("p", { class: "hint" }, hint),
-      h("div", { class: "field" }, h("label", { for: this.file.id }, "From a file"), this.file), this.box, this.said);
+      h("div", { class: "field" }, h("label", { for: this.file.id }, "From a file"), this.file, " ", this.chosen), this.box, this.said);
     this.number();
   }
 
@@ -46,10 +47,12 @@ export class Editor {
     if (!file) return;
     try {
       this.set(await textOf(file), file.name);
+      fill(this.chosen, file.name);
     } catch (error) {
-      this.file.value = "";
+      fill(this.chosen);
       this.mistake(error.message);
     }
+    this.file.value = "";  // so that the same file, written anew, can be chosen again
   }
 
   set(text, name = "") {
