@@ -133,6 +133,7 @@ bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the 
 pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and requirements/bench.in
 	$(COMPILE) pyproject.toml --extra dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in --output-file requirements/bench.txt
+	$(COMPILE) requirements/dist.in --output-file requirements/dist.txt
 
 .venv-pins/bin/uv: Makefile
 	$(PYTHON) -m venv --clear .venv-pins

@@ -23,6 +23,7 @@ EXTRAS = {
     "figures": ("matplotlib",),
     "tables": ("pyarrow",),
     "sklearn": ("sklearn",),
+    "gymnasium": ("gymnasium",),
     "cluster": ("dask", "distributed"),
     "gpu": ("cupy",),
     "postgresql": ("psycopg",),

@@ -1,0 +1,80 @@
+"""Many subjects side by side, in arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from proband.distributions import Distribution
+from proband.gymnasium.spaces import Course
+from proband.instances import INSTANCES
+from proband.problem import Problem
+
+
+class SequentialTestVectorEnv(VectorEnv[Any, Any, Any]):
+    """Environments as :class:`~proband.gymnasium.SequentialTestEnv`, moved on together without a loop.
+
+    Where an episode has ended the next step begins a new one, whatever its action is.
+
+    Examples
+    --------
+    >>> from proband.instances import bolts
+    >>> environments = make_vector_env(bolts().problem, bolts().distribution, num_envs=3)
+    >>> observations, info = environments.reset(seed=0)
+    >>> observations.shape[0], info["action_mask"].shape
+    (3, (3, 11))
+    """
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(self, problem: Problem, distribution: Distribution, *, num_envs: int = 1) -> None:
+        self.course, self.num_envs = Course(problem, distribution), num_envs
+        self.single_action_space = self.course.action_space
+        self.single_observation_space = self.course.observation_space
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._subjects = self._states = np.zeros((num_envs, problem.d))
+        self._steps, self._over = np.zeros(num_envs, dtype=np.int64), np.zeros(num_envs, dtype=np.bool_)
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Let new subjects arrive everywhere."""
+        super().reset(seed=seed)
+        self._subjects = self.course.distribution.sample(self.np_random, self.num_envs)
+        self._states = self.course.start(self._subjects)
+        self._steps[:], self._over[:] = 0, False
+        return self.course.observed(self._states), self._told()
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Run tests, or decide, one action for each environment."""
+        new, going = np.flatnonzero(self._over), np.flatnonzero(~self._over)
+        rewards, ended = np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=np.bool_)
+        if len(new):
+            self._subjects[new] = self.course.distribution.sample(self.np_random, len(new))
+            self._states[new] = self.course.start(self._subjects[new])
+            self._steps[new] = 0
+        states = self._states[going]
+        rewards[going], ended[going] = self.course.act(
+            self._subjects[going], states, np.asarray(actions, dtype=np.int64)[going]
+        )
+        self._states[going] = states
+        self._steps[going] += 1
+        cut = ~ended & (self._steps >= self.course.most_steps)
+        self._over = ended | cut
+        return self.course.observed(self._states), rewards, ended, cut, self._told()
+
+    def _told(self) -> dict[str, Any]:
+        return {"action_mask": self.course.masks(self._states)}
+
+
+def make_vector_env(problem: Problem, distribution: Distribution, *, num_envs: int = 1) -> SequentialTestVectorEnv:
+    """Return environments of a problem and a law, side by side."""
+    return SequentialTestVectorEnv(problem, distribution, num_envs=num_envs)
+
+
+def example(name: str, num_envs: int = 1) -> SequentialTestVectorEnv:
+    """Return environments of an example."""
+    instance = INSTANCES[name]()
+    return SequentialTestVectorEnv(instance.problem, instance.distribution, num_envs=num_envs)
