@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from proband.service.problems import Answer
 from proband.service.routes.common import Engineer, Service, lent, router
 from proband.studies.events.imported import past_records
 from proband.studies.stores.contract import Store
+from proband.texts import escaped
 
 routes = router("studies")
 
@@ -32,7 +34,7 @@ async def draft_problem(service: Service, caller: Engineer, given: requests.Undr
 
     def work() -> dict[str, Any]:
         with lent(given.records, ".csv", given.source) as path:
-            found = draft(path, label=given.label)
+            found = replace(draft(path, label=given.label), source=escaped(given.source))
             return {"problem": found.text, "label": found.label.name, "doubts": found.all_doubts}
 
     return Answer(await service.desk.run(work, seconds=service.limits.long_seconds))
