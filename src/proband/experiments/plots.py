@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from proband.experiments.experiment import HORIZON, Experiment
+from proband.experiments.experiment import HORIZON, Experiment, Value
 from proband.experiments.hindsight import shown
 from proband.experiments.summary import along, compare, fit_slope, regrets_along, sweeps, trajectories
 from proband.experiments.tidy import TidyTable
@@ -29,10 +29,25 @@ def plot(
     written = [folder / f"{stem}regret.png"]
     regrets, ratios, words = _over_time(table, experiment, measure)
     save_figure(draw_mean(regrets, words) if experiment.plain else draw_regret(regrets, ratios, words), written[0])
+    for parameter, value in others(table):
+        written.append(folder / f"{stem}regret-{parameter}-{value}.png")
+        save_figure(draw_regret(*_over_time(table.where({parameter: value}), experiment, measure)), written[-1])
     for parameter in sweeps(table):
         written.append(folder / f"{stem}by-{parameter}.png")
         save_figure(draw_sweep(*_over_parameter(table, experiment, parameter, measure)), written[-1])
     return written
+
+
+def others(table: TidyTable) -> list[tuple[str, Value]]:
+    """Return the second one of two values of each parameter, for which a figure of its own is drawn.
+
+    Examples
+    --------
+    >>> others(TidyTable({"costs": np.array(["1-3", "1-3", "1.4-2.4"]), "horizon": np.array([8, 4, 8])}))
+    [('costs', '1.4-2.4')]
+    """
+    named = [name for name in table.parameters if name != HORIZON]
+    return [(name, table.unique(name)[1]) for name in named if len(table.unique(name)) == 2]
 
 
 def _over_time(table: TidyTable, experiment: Experiment, measure: str) -> tuple[list[Curve], list[Curve], Words]:
@@ -91,7 +106,7 @@ def _setting(table: TidyTable, experiment: Experiment, measure: str, varied: str
     ]
     replications = len(table.unique("replication"))
     shown = f"Cumulative {MEASURE_NAMES.get(measure, measure)}" if experiment.measure is None else experiment.quantity
-    return f"{shown[0].upper()}{shown[1:]}; {', '.join(values)}; {replications} replications."
+    return f"{shown[0].upper()}{shown[1:]}; {', '.join(values)}; {replications} replication{'s' * (replications != 1)}."
 
 
 def written(value: object) -> str:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from proband.figures.canvas import FAINT, INK, LINES, NEUTRAL_FILL, in_unit, literal, new_figure
+from proband.figures.agents import looks
+from proband.figures.canvas import FAINT, INK, NEUTRAL_FILL, in_unit, literal, new_figure
+from proband.quantities import said
 from proband.vocabulary import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BLUE, ORANGE, GREY = LINES[0], LINES[1], "#5f6b76"
-STYLES = ((ORANGE, "-", 1.8), (GREY, (0, (4, 1.5)), 1.6), (BLUE, "-", 2.4))
-"""Colour, dashes and width of each agent's line: told apart by lightness and dashes too, not by hue alone."""
+WIDTHS = (1.8, 1.6, 2.4)
+"""Of the lines of the agents."""
 FROM = 10
 """Costs of fewer bolts than this are single bolts' and are not drawn."""
 
@@ -88,14 +89,16 @@ def _draw_regret(axes: Axes, curves: DemoCurves) -> None:
 
     end = int(curves.t[-1])
     offsets = ((0, -26), (0, 5), (0, 5))  # below its line the first: above it another one may pass
-    for (name, regret), (colour, dashes, width), offset in zip(curves.regret.items(), STYLES, offsets, strict=True):
-        axes.plot(np.append(0, curves.t), np.append(0, regret), color=colour, linestyle=dashes, linewidth=width)
-        _label(axes, f"{name}\n{regret[-1]:,.0f}", (end, float(regret[-1])), offset, colour, ha="right")
+    shown = looks(curves.regret)
+    for (name, regret), width, offset in zip(curves.regret.items(), WIDTHS, offsets, strict=True):
+        look: Any = {"color": shown[name].colour, "linestyle": shown[name].dashes, "linewidth": width}
+        axes.plot(np.append(0, curves.t), np.append(0, regret), **look)
+        _label(axes, f"{name}\n{regret[-1]:,.0f}", (end, float(regret[-1])), offset, shown[name].colour, ha="right")
     axes.set_xlim(0, end)
     axes.set_ylim(0, 1.15 * max(float(regret[-1]) for regret in curves.regret.values()))
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_locator(MaxNLocator(6))
-    axes.yaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
+    axes.yaxis.set_major_formatter(lambda n, _: said(n, 6))
     axes.set_ylabel(f"cumulative regret{in_unit(curves.unit)}", color=INK)
     _finish(axes)
 
@@ -105,15 +108,16 @@ def _draw_costs(axes: Axes, curves: DemoCurves) -> None:
 
     shown = curves.edges[:-1] >= FROM
     edges = np.append(curves.edges[:-1][shown], curves.edges[-1])
-    for costs, (colour, _, width), order in zip(curves.costs.values(), STYLES, (2, 1, 3), strict=True):
-        axes.stairs(costs[shown], edges, baseline=None, color=colour, linewidth=0.8 * width, zorder=order)
+    colours = {name: look.colour for name, look in looks(curves.costs).items()}
+    for (name, costs), width, order in zip(curves.costs.items(), WIDTHS, (2, 1, 3), strict=True):
+        axes.stairs(costs[shown], edges, baseline=None, color=colours[name], linewidth=0.8 * width, zorder=order)
     axes.axhline(curves.clairvoyant_cost, color=INK, linestyle=":", linewidth=1.2)
     first, second, last = curves.costs
     highest = max(float(costs.max()) for costs in curves.costs.values())
     end = float(edges[-1])
-    _label(axes, first, (FROM, highest), (2, 17), STYLES[0][0])
-    _label(axes, second, (FROM, highest), (2, 5), STYLES[1][0])
-    _label(axes, last, (end, curves.clairvoyant_cost), (-2, -16), STYLES[2][0], ha="right")
+    _label(axes, first, (FROM, highest), (2, 17), colours[first])
+    _label(axes, second, (FROM, highest), (2, 5), colours[second])
+    _label(axes, last, (end, curves.clairvoyant_cost), (-2, -16), colours[last], ha="right")
     _label(axes, "clairvoyant", (FROM, curves.clairvoyant_cost), (2, -14), INK)
     axes.set_xscale("log")
     axes.set_xlim(FROM, end)
@@ -130,9 +134,10 @@ def _draw_shares(axes: Axes, curves: DemoCurves) -> None:
     learned, best = 100 * np.array([curves.shares[name] for name in names]).T
     axes.hlines(place, 0, np.maximum(learned, best), color=NEUTRAL_FILL, linewidth=3, zorder=1)
     axes.plot(best, place, "o", markersize=11, markerfacecolor="white", markeredgecolor=INK, markeredgewidth=1.3)
-    axes.plot(learned, place, "o", markersize=6, color=BLUE)
+    colour = looks(curves.regret)[list(curves.regret)[-1]].colour
+    axes.plot(learned, place, "o", markersize=6, color=colour)
     _label(axes, "○ clairvoyant", (100, 1.5), (0, 0), INK, ha="right")
-    _label(axes, "● learned plan", (100, 1.0), (0, 0), BLUE, ha="right")
+    _label(axes, "● learned plan", (100, 1.0), (0, 0), colour, ha="right")
     axes.set_yticks(place, map(literal, names))
     axes.set_ylim(-0.6, len(names) - 0.4)
     axes.set_xlim(-3, 105)
@@ -141,7 +146,7 @@ def _draw_shares(axes: Axes, curves: DemoCurves) -> None:
 
 
 def _finish(axes: Axes) -> None:
-    axes.xaxis.set_major_formatter(lambda n, _: f"{n:,.0f}")
+    axes.xaxis.set_major_formatter(lambda n, _: said(n, 6))
     axes.grid(axis="y", color=NEUTRAL_FILL)
     axes.set_axisbelow(True)
     axes.set_xlabel("bolts inspected", color=INK)

@@ -1,27 +1,30 @@
 """Figures of experiments: cumulative regret against subjects, and final regret against a parameter.
 
 They draw curves that are already computed, from nothing but a table of results: means, spreads, slopes, and ratios to
-a baseline on the same instances. Colours can be told apart by colour-blind readers (Okabe and Ito), and lines differ
-in their dashes too.
+a baseline on the same instances. An agent looks the same in all of them (:mod:`proband.figures.agents`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from proband.figures.agents import Look, looks
 from proband.figures.canvas import FAINT, INK, SMALL, literal, new_figure
+from proband.quantities import said
 from proband.vocabulary import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC3377", "#56B4E9", "#7F7F7F", "#D55E00", "#000000")
-DASHES = ("-", (0, (6, 1.5)), "-", (0, (6, 1.5)), (0, (2, 1)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), ":")
+THOUSANDS = 10_000
+"""Subjects from which on they are counted in thousands."""
+LEADER = 1.05
+"""Where a leader ends, in widths of the panel."""
 FEWEST = 64
 """Subjects from which on logarithmic figures begin."""
 LABELS = {"explore-then-commit": "explore-then-commit, knows T", "doubling-keep": "doubling, keeps its data"}
@@ -67,6 +70,8 @@ class Words:
 def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) -> Figure:
     """Draw cumulative regret against subjects: linear, log-log with slopes, and relative to the baseline.
 
+    Other quantities do not add up, and have no linear panel.
+
     Examples
     --------
     >>> t = np.array([1.0, 10.0, 100.0])
@@ -74,11 +79,13 @@ def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words)
     >>> len(draw_regret([curve], [curve], Words("Title", "subtitle", "explore-then-commit")).axes)
     3
     """
-    figure = _figure(15.5, words)
-    linear, logarithmic, relative = figure.subplots(1, 3)
-    _draw_linear(linear, regrets, words)
+    adds_up = words.quantity == "regret"  # what falls over decades is a line at zero on linear axes
+    figure = _figure(15.5 if adds_up else 11.0, words)
+    *linear, logarithmic, relative = figure.subplots(1, 3 if adds_up else 2)
+    for axes in linear:
+        _draw_linear(axes, regrets, words)
     _draw_logarithmic(logarithmic, regrets)
-    _finish(logarithmic, "In logarithms, with fitted slopes", "subjects t", words.quantity)
+    _finish(logarithmic, "In logarithms: band ± sd, fitted slopes", "subjects t", _unit(words.quantity))
     _draw_ratios(relative, ratios, words, "subjects t")
     last = max(curve.x[-1] for curve in regrets)
     for axes in (logarithmic, relative):
@@ -114,7 +121,7 @@ def draw_sweep(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) 
     figure = _figure(11.0, words)
     logarithmic, relative = figure.subplots(1, 2)
     _draw_logarithmic(logarithmic, regrets, marker="o")
-    _finish(logarithmic, "Final regret: mean ± standard error, slopes", words.parameter, "regret")
+    _finish(logarithmic, "Final regret: band ± standard error, slopes", words.parameter, _unit("regret"))
     _draw_ratios(relative, ratios, words, words.parameter, marker="o")
     for axes in (logarithmic, relative):
         _ticks(axes, regrets[0].x)
@@ -131,49 +138,57 @@ def _figure(width: float, words: Words) -> Figure:
 
 def _draw_linear(axes: Axes, regrets: Sequence[Curve], words: Words) -> None:
     """Draw means and bands on linear axes."""
-    for n, curve in enumerate(regrets):
-        _draw(axes, curve, n)
+    shown = _looks(regrets)
+    for curve in regrets:
+        _draw(axes, curve, shown[curve.agent])
     heading = "Cumulative regret" if words.quantity == "regret" else words.quantity.capitalize()
-    _finish(axes, f"{heading}: mean ± sd", "subjects t (thousands)", words.quantity)
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x / 1000:,.0f}")
-    axes.yaxis.set_major_formatter(lambda x, _: f"{x:,.0f}")
-    axes.set_xlim(0, max(curve.x[-1] for curve in regrets))
+    last = max(curve.x[-1] for curve in regrets)
+    thousands = bool(last >= THOUSANDS)
+    _finish(axes, f"{heading}: mean, band ± sd", f"subjects t{' (thousands)' * thousands}", _unit(words.quantity))
+    axes.xaxis.set_major_formatter(lambda x, _: said(x / 1000 if thousands else x, 6))
+    axes.yaxis.set_major_formatter(lambda x, _: said(x, 6))
+    axes.set_xlim(0, last)
     axes.set_ylim(0)
-    _label_ends(axes, regrets)
+    _label_ends(axes, regrets, shown)
 
 
-def _draw(axes: Axes, curve: Curve, n: int, *, marker: str = "") -> None:
+def _draw(axes: Axes, curve: Curve, look: Look, *, marker: str = "") -> None:
     """Draw one agent's line and band."""
-    colour, label = COLOURS[n % len(COLOURS)], curve.label + (f" (slope {curve.slope})" if curve.slope else "")
-    style = DASHES[(n + n // len(COLOURS)) % len(DASHES)]  # where colours come again, dashes differ
-    axes.plot(curve.x, curve.mean, color=colour, linestyle=style, marker=marker, markersize=4, label=label, zorder=3)
+    slope = f" (slope {curve.slope.replace('-', '−')})" if curve.slope else ""
+    line: Any = {"color": look.colour, "linestyle": look.dashes, "label": curve.label + slope}
+    axes.plot(curve.x, curve.mean, marker=marker, markersize=4, zorder=3, **line)
     low = np.maximum(curve.mean - curve.spread, 1e-9)
-    axes.fill_between(curve.x, low, curve.mean + curve.spread, color=colour, alpha=0.16, linewidth=0, zorder=2)
+    axes.fill_between(curve.x, low, curve.mean + curve.spread, color=look.colour, alpha=0.16, linewidth=0, zorder=2)
 
 
 def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, x: str, *, marker: str = "") -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    axes.axhline(1, color=FAINT, linewidth=1, zorder=1)
-    for n, curve in enumerate(ratios):
+    looked = _looks(ratios)
+    baseline = looked.get(words.baseline, Look(FAINT, "-"))
+    axes.axhline(1, color=baseline.colour, linestyle=baseline.dashes, linewidth=1, zorder=1)
+    for curve in ratios:
         if curve.agent != words.baseline:
-            _draw(axes, curve, n, marker=marker)
+            _draw(axes, curve, looked[curve.agent], marker=marker)
     axes.set_xscale("log")
     axes.set_yscale("log")
     shown = np.concatenate([curve.mean[curve.x >= (0.0 if marker else FEWEST)] for curve in ratios])
     shown = shown[(shown > 0) & np.isfinite(shown)]
     if shown.size:
         axes.set_ylim(min(0.5, shown.min() / 1.4), max(2.0, shown.max() * 1.4))
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+    low, high = axes.get_ylim()
+    decades = np.log10(high / low)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3 else (1, 3) if decades < 5 else (1,)))
+    axes.yaxis.set_major_formatter(lambda y, _: said(y))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    _finish(axes, f"Relative to {_spoken(words.baseline)}: ± standard error", x, f"ratio of mean {words.quantity}s")
-    _label_ends(axes, ratios)
+    title = f"Relative to {_spoken(words.baseline)}: band ± standard error"
+    _finish(axes, title, x, f"ratio of mean {words.quantity}s")
+    _label_ends(axes, ratios, looked)
 
 
 def _finish(axes: Axes, title: str, x: str, y: str) -> None:
     axes.set_title(literal(title), loc="left", size=10, weight="bold", color=INK)
-    axes.set_xlabel(literal(x), color=INK)
+    axes.set_xlabel(literal(x).replace("T^(-1/3)", "$T^{-1/3}$"), color=INK)
     axes.set_ylabel(literal(y), color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=SMALL)
@@ -182,8 +197,9 @@ def _finish(axes: Axes, title: str, x: str, y: str) -> None:
 
 def _draw_logarithmic(axes: Axes, curves: Sequence[Curve], *, marker: str = "") -> None:
     """Draw in logarithms, with room above the curves for the legend."""
-    for n, curve in enumerate(curves):
-        _draw(axes, curve, n, marker=marker)
+    shown = _looks(curves)
+    for curve in curves:
+        _draw(axes, curve, shown[curve.agent], marker=marker)
     axes.set_xscale("log")
     axes.set_yscale("log")
     means = np.concatenate([curve.mean[curve.x >= (0.0 if marker else FEWEST)] for curve in curves])
@@ -205,27 +221,39 @@ def _ticks(axes: Axes, x: FloatArray) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _label_ends(axes: Axes, curves: Sequence[Curve]) -> None:
-    """Write each agent's name at the right end of its line, moved apart where they would meet."""
-    if not curves:
-        return
-    ends = [(n, curve) for n, curve in enumerate(curves) if np.isfinite(curve.mean[-1]) and curve.mean[-1] > 0]
+def _label_ends(axes: Axes, curves: Sequence[Curve], shown: Mapping[str, Look]) -> None:
+    """Write each agent's name at the right end of its line; where they would meet, moved apart, with a leader."""
+    ends = [curve for curve in curves if np.isfinite(curve.mean[-1]) and curve.mean[-1] > 0]
     axes.get_ylim()  # settles the scale, on which the heights depend
     to_axes = axes.transData + axes.transAxes.inverted()
-    heights = [float(to_axes.transform((1.0, curve.mean[-1]))[1]) for _, curve in ends]
-    for (n, curve), height in zip(ends, _apart(heights, gap=0.09), strict=True):
+    heights = [min(max(float(to_axes.transform((1.0, curve.mean[-1]))[1]), 0.0), 1.0) for curve in ends]
+    for curve, end, height in zip(ends, heights, _apart(heights, gap=0.09), strict=True):
+        colour = shown[curve.agent].colour
+        moved = abs(height - end) > 0.01
+        if moved:
+            leader: Any = {"transform": axes.transAxes, "clip_on": False, "linewidth": 0.7, "color": colour}
+            axes.plot([1.0, LEADER], [end, height], label="_leader", **leader)
         axes.annotate(
             curve.label.replace(", ", ",\n").replace(" completion", "\ncompletion"),
-            (1.0, height),
-            (5, 0),
+            (LEADER if moved else 1.0, height),
+            (3 if moved else 5, 0),
             xycoords="axes fraction",
             textcoords="offset points",
-            color=COLOURS[n % len(COLOURS)],
+            color=colour,
             size=SMALL,
             va="center",
             linespacing=1.05,
             annotation_clip=False,
         )
+
+
+def _looks(curves: Sequence[Curve]) -> dict[str, Look]:
+    return looks(curve.agent for curve in curves)
+
+
+def _unit(quantity: str) -> str:
+    """Return what is measured, with its unit."""
+    return "regret (units of the reward)" if quantity == "regret" else quantity
 
 
 def _apart(heights: Sequence[float], *, gap: float) -> list[float]:
