@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean
+.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist smoke
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -129,6 +129,26 @@ experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
 	$(BIN)/python -m benchmarks.planners.gpu
 
+.venv-dist/.pins: requirements/dist.txt
+	$(PYTHON) -m venv --clear .venv-dist
+	.venv-dist/bin/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/dist.txt
+	@touch $@
+
+# A commit with a tag is a release: then the tag must be v and the version.
+dist: .venv-dist/.pins ## Build the wheel and the sdist into dist/, and check them
+	@version=$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' src/proband/__init__.py); \
+	for tag in $$(git tag --points-at HEAD 'v*' 2>/dev/null); do \
+	    [ "$$tag" = "v$$version" ] || { echo "the tag is $$tag, and the version $$version; correct one" >&2; exit 1; }; \
+	done
+	rm -rf dist
+	.venv-dist/bin/python -m build --no-isolation --outdir dist .
+	.venv-dist/bin/python -m twine check --strict dist/*
+
+# Name the Pythons: make smoke PYTHONS="python3.11 python3.12 python3.13".
+PYTHONS ?= python3.11 python3.12 python3.13
+smoke: dist ## Install both into empty environments, and run the README's commands there
+	.venv-dist/bin/python tests/release/smoke.py dist $(PYTHONS)
+
 # Add UPGRADE=--upgrade to move every pin to its newest release.
 pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and requirements/bench.in
 	$(COMPILE) pyproject.toml --extra dev --output-file requirements/dev.txt
@@ -141,5 +161,5 @@ pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and re
 	@touch $@
 
 clean: ## Remove the environments, caches and build outputs
-	rm -rf .venv .venv-bench .venv-pins .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
+	rm -rf .venv .venv-bench .venv-dist .venv-pins .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
