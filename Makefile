@@ -111,8 +111,9 @@ bench-house: .venv/.stamp ## Count modules, lines and repetitions, and write doc
 bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write docs/benchmarks/studies.*
 	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)
 
-# Add OPTIONS="--minutes 5 --to docs/benchmarks" for the numbers of the documentation (about half an hour).
-bench-service: .venv/.stamp ## Measure the service under load, half a minute for each case
+# Add OPTIONS="--minutes 5 --to docs/benchmarks" for the numbers of the documentation (an hour and a quarter), --part load or growth for one
+# half: the other half is taken from the last run.
+bench-service: .venv/.stamp ## Measure the service under load and as it grows, half a minute for each case
 	$(BIN)/python -m benchmarks.service $(OPTIONS)
 
 # A run that was stopped goes on where it was; after a change of the code that results depend on it begins anew.

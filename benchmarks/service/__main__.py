@@ -157,6 +157,7 @@ def summary(found):
         "rate": found["pairs"] / found["took"],
         "ask": [quantile(asked, q) for q in (0.5, 0.99, 1.0)],
         "tell": [quantile(told, q) for q in (0.5, 0.99, 1.0)],
+        "pairs": found["pairs"],
         "errors": len(found["errors"]),
         "error": (found["errors"] or [""])[0],
         "acknowledged": len(found["acknowledged"]),

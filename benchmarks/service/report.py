@@ -1,8 +1,10 @@
 """What was measured, in words."""
 
+import math
+
 from benchmarks.service.growth import MEMORY, RATE
 from benchmarks.service.running import quantile
-from benchmarks.text import paragraph, table
+from benchmarks.text import paragraph, size, table
 
 HEADER = [
     "case",
@@ -23,7 +25,46 @@ def page(found, stations):
         parts.append(loaded(found["load"], stations))
     if "growth" in found:
         parts.append(grown(found["growth"], stations))
+        if any(row["case"] == TWO for row in found.get("load", {}).get("rows", [])):
+            parts.append(on_paper(found))
     return "\n\n".join(parts) + "\n"
+
+
+TWO = "PostgreSQL, two processes"
+PLANTS, EACH, SECONDS, BUSY, EVENT = 1000, 50, 10.0, 0.6, 600
+
+
+def on_paper(found):
+    """Work out what many plants would need, from what was measured."""
+    row = next(row for row in found["load"]["rows"] if row["case"] == TWO)
+    pairs = PLANTS * EACH / SECONDS
+    writes = row["acknowledged"] / row["pairs"] * pairs
+    cores, planning = (pairs * each / BUSY for each in row["cpu"])
+    processes = math.ceil(cores)
+    own, planner = (max(each[name][0] for each in found["growth"]["processes"]) for name in MEMORIES)
+    said = paragraph(
+        f"""What {PLANTS:,} plants with {EACH} stations each would need, if every station asks and tells once in
+        {SECONDS:g} seconds: {pairs:,.0f} pairs a second. Nothing of this was tried at this size; it is the figures
+        above, multiplied, with cores busy to {100 * BUSY:.0f} %."""
+    )
+    rows = [
+        ["service processes, one for each core", f"{processes:,}", f"{1000 * row['cpu'][0]:.1f} ms a pair"],
+        ["cores for plans", f"{math.ceil(planning):,}", f"{1000 * row['cpu'][1]:.1f} ms a pair"],
+        ["memory of the processes", size(processes * (own + planner)), f"{size(own)} + {size(planner)} each"],
+        ["writes a second, each a commit", f"{writes:,.0f}", f"{writes / PLANTS:.1f} a second in each study"],
+        ["growth of the database a day", size(writes * EVENT * 86400), f"{EVENT} bytes an event, without a pause"],
+    ]  # fmt: skip
+    limits = paragraph(
+        """A study is written to by one writer at a time, and what it takes a second is bounded by the commits of its
+        log; a study for each plant is far below that. A proxy that sends all of a study's requests to the same process
+        (by the name in the path) keeps it open in one process instead of all. Beyond what one PostgreSQL commits in a
+        second, plants go to several servers: nothing is shared between studies but tokens."""
+    )
+    table_of = table(["what", "how much", "from"], rows)
+    return "\n\n".join(["## On paper: a thousand plants", said, table_of, limits])
+
+
+MEMORIES = ("memory", "planner_memory")
 
 
 def loaded(found, stations):
