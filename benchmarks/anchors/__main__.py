@@ -1,0 +1,45 @@
+"""Published numbers of others, beside ours on the same data.
+
+Run with ``python -m benchmarks.anchors --data DIRECTORY`` from the root of the repository. The directory holds
+spam.csv, which is not part of this repository; the parts syn and cube need no data. A run that was stopped goes on
+where it was: what was found is kept in ``out/anchors``. Results go to ``docs/benchmarks/``, those of a quick run to
+``out/``.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.anchors import report
+from benchmarks.anchors.parts import PARTS, wanted
+from benchmarks.machine import describe
+
+ROOT = Path(__file__).parents[2]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="folder with spam.csv")
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=tuple(PARTS), help="what to measure (default: all)")
+    parser.add_argument("--again", action="store_true", help="measure anew what was found before")
+    parser.add_argument("--quick", action="store_true", help="few rows and seeds; report under out/")
+    arguments = parser.parse_args()
+    kept = ROOT / "out" / ("anchors-quick" if arguments.quick else "anchors")
+    kept.mkdir(parents=True, exist_ok=True)
+    for part in arguments.part:
+        for name, call in wanted(part, arguments.data, quick=arguments.quick):
+            path = kept / f"{part}-{name}.json"
+            if path.exists() and not arguments.again:
+                continue
+            print(f"{part}, {name} ...", file=sys.stderr, flush=True)
+            path.write_text(json.dumps({"about": describe("scikit-learn"), "found": call()}, indent=1))
+    folder = ROOT / ("out/benchmarks" if arguments.quick else "docs/benchmarks")
+    folder.mkdir(parents=True, exist_ok=True)
+    met = report.write(folder, {path.stem: json.loads(path.read_text()) for path in sorted(kept.glob("*.json"))})
+    print(f"wrote {folder.relative_to(ROOT)}/anchors.md")
+    sys.exit(0 if met else "an aim was missed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Counting acquisitions, and what CUBE's model believes, on examples small enough to check."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.anchors import cube, syn
+
+import proband
+from proband.instances.published import cube_nm
+
+
+def test_features_are_taken_by_value_until_all_that_is_needed_is_held() -> None:
+    # y is x1 for certain if x2 is 0, and x3 otherwise; x4 tells nothing.
+    k = np.array([2, 2, 2, 2])
+    cells = np.stack(np.unravel_index(np.arange(16), k), axis=1)
+    yes = np.where(cells[:, 1] == 0, cells[:, 0], cells[:, 2]) * 0.98 + 0.01
+    rng = np.random.default_rng(0)
+    law = syn.law_of(rng.random((4000, 4)), [np.array([0.5])] * 4, k, np.column_stack([1 - yes, yes]))
+    plan = proband.plan(syn.problem_of(k), law, method="dense")
+    needed = np.ones((16, 4), dtype=bool)
+    needed[:, 3] = False
+    needed[cells[:, 1] == 0, 2] = needed[cells[:, 1] == 1, 0] = False
+    counts = syn.acquisitions(plan, cells, needed)
+    assert set(counts.tolist()) <= {2, 3}
+    assert counts.mean() == pytest.approx(2.0, abs=0.51)  # two are the least; which of x1 and x3 comes first is open
+
+
+def test_means_that_do_not_differ_are_drawn_together_and_others_stay() -> None:
+    rng = np.random.default_rng(1)
+    truth = np.zeros((8, 200))
+    truth[:, :20] = rng.choice([-0.5, 0.5], size=(8, 20))
+    error = np.full(truth.shape, 0.08)
+    found = cube.shrunk(truth + rng.normal(size=truth.shape) * error, error, np.ones((8, 1), dtype=bool))
+    assert np.abs(found[:, 20:]).mean() < 0.01
+    assert np.abs(found[:, :20] - truth[:, :20]).mean() < 0.09
+
+
+def test_beliefs_are_bayes_rule() -> None:
+    model = cube.known("CUBE")
+    rows = np.full((1, 20), 0.5)
+    rows[0, 3:6] = [1.0, 1.0, 0.0]  # the code of 3
+    belief = model.log_shares + sum(model.told(test, rows) for test in range(model.tests))
+    chances = model.of_classes(belief)
+    gaps = np.array([((rows - mean) ** 2).sum() / 0.09 for mean in model.means])
+    expected = np.exp(-gaps / 2)
+    assert chances[0] == pytest.approx(expected / expected.sum())
+    assert chances.argmax() == 3
+
+
+@pytest.mark.slow
+def test_the_kinds_of_a_bundle_are_found() -> None:
+    subjects = cube_nm(np.random.default_rng(2), 200)
+    sklearn = pytest.importorskip("sklearn")
+    assert sklearn
+    found = cube.clusters(subjects.features[:, :5], 0)
+    context = subjects.features[:, :5].argmax(axis=1)
+    assert len({(int(a), int(b)) for a, b in zip(found, context, strict=True)}) == 5
