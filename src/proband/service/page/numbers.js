@@ -34,8 +34,12 @@ export function moment(text, { seconds = false } = {}) {
   return date.toLocaleString("sv-SE", seconds ? { ...style, second: "2-digit" } : style);
 }
 
-/** Return the time of a day. */
-export const hour = (text) => new Date(text).toLocaleTimeString("sv-SE", { hour: "2-digit", minute: "2-digit" });
+/** Return the time of the day, with the date on other days than this one. */
+export function hour(text) {
+  const date = new Date(text);
+  if (date.toDateString() !== new Date().toDateString()) return moment(text);
+  return date.toLocaleTimeString("sv-SE", { hour: "2-digit", minute: "2-digit" });
+}
 
 /** Return how long ago something was. */
 export function ago(text) {
