@@ -37,7 +37,8 @@ async function show({ focus = true } = {}) {
     document.body.dataset.page = page.name ?? "";
     await page.show({ main, parts, signal: here.signal });
     document.title = [main.querySelector("h1")?.textContent, parts[0], "proband"].filter(Boolean).join(" · ");
-    if (focus && !main.contains(document.activeElement)) main.querySelector("h1")?.focus();
+    const free = !document.activeElement || document.activeElement === document.body;  // nobody went on meanwhile
+    if (focus && free) main.querySelector("h1")?.focus();
   } catch (error) {
     if (here.signal.aborted || error.name === "AbortError") return undefined;
     failed(error);
