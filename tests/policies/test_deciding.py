@@ -51,6 +51,24 @@ def test_an_impossible_state_is_decided_as_its_nearest_neighbours() -> None:
     assert values == pytest.approx([0.5 / 0.7, 1.0, 0.5])
 
 
+@pytest.mark.parametrize("ties", [False, True])
+def test_many_impossible_states_are_decided_as_each_alone(ties: bool) -> None:
+    rng = np.random.default_rng(4)
+    tests = [Test(f"test {i}", 1.0, outcomes=("0", "1", "2")) for i in range(12)]
+    utilities = [[1, 0, 0.4], [0, 1, 0.4], [0.3, 0.3, 0.4]]
+    problem = Problem(tests, ["zero", "one", "either"], Table(["test 11"], utilities))
+    support = np.unique(rng.integers(3, size=(300, 12)), axis=0)
+    weights = np.ones(len(support)) if ties else rng.random(len(support))
+    decider = Decider(problem, Discrete.from_weights(support, weights))
+    states = np.where(rng.random((600, 12)) < 0.1, NAN, rng.integers(3, size=(600, 12)).astype(float))
+    states[:, 11] = NAN
+    actions, values = decider.decide(states)
+    alone = [decider.decide(states[[n]]) for n in range(len(states))]
+    assert actions.tolist() == [int(action[0]) for action, _ in alone]
+    assert values == pytest.approx([float(value[0]) for _, value in alone])
+    assert len(np.unique(actions)) == 3
+
+
 def test_an_impossible_state_of_a_match_keeps_what_is_known() -> None:
     tests = [Test(name, 1.0, outcomes=("0", "1", "2")) for name in "abc"]
     law = Discrete([[0, 0, 0], [0, 1, 1], [1, 1, 2]], [0.5, 0.3, 0.2])

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Discrete, Distribution, Gaussian, totals
 from proband.errors import ProblemError, TooLargeError
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from proband.piecewise import PiecewiseLinear, PiecewisePlane
 
 MOST_TESTS = 62
+FEW, AT_ONCE = 16, 2048
+"""So many states of probability zero are decided one by one at most, and together at most."""
+
+CLOSE = 1e-9
+"""Columns that differ by a smaller share of what they hold may be in another order once sums are taken in another."""
 
 
 class Decider:
@@ -71,8 +76,13 @@ class Decider:
             best, value = self.best(row_cell, n_cells)
             actions[here] = best[cell]
             values[here] = np.divide(value[cell], mass, where=seen, out=np.zeros(len(mass)))
-            for n in here[~seen]:
-                actions[n], values[n] = self._nearest(rows[n])
+            unseen = here[~seen]
+            if self._sums and len(unseen) > FEW:
+                for piece in np.array_split(unseen, -(-len(unseen) // AT_ONCE)):
+                    actions[piece], values[piece] = self._all_nearest(rows[piece])
+            else:
+                for n in unseen:
+                    actions[n], values[n] = self._nearest(rows[n])
         return actions, values
 
     def decide_at(self, state: FloatArray, rows: IntArray) -> tuple[int, float]:
@@ -160,6 +170,28 @@ class Decider:
         guess = self.distribution.support[near[self.stakes[near, 0].argmax()]].copy()
         guess[~np.isnan(row)] = row[~np.isnan(row)]
         return self.problem.d + int(outcome_codes(guess[None], self.problem.tests)[0]), value
+
+    def _all_nearest(self, rows: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Decide in states (n, d) of probability zero where rewards add up: the same decisions as `_nearest` takes.
+
+        Agreement is counted by a product of matrices, and what agreeing rows bring by another one. Sums of floating
+        point depend on the order in which they are taken; where that could matter, they are taken as there.
+        """
+        mine, theirs = self._indicators(self.distribution.support), self._indicators(rows)
+        agreement = theirs @ mine.T
+        near = (agreement == agreement.max(axis=1, keepdims=True)).astype(np.float64)
+        pooled, mass = near @ self.stakes, near @ self.distribution.probabilities
+        best, value = pooled.argmax(axis=1), pooled.max(axis=1)
+        ahead = value - np.where(np.arange(pooled.shape[1]) == best[:, None], -np.inf, pooled).max(axis=1)
+        actions, values = self.problem.d + best, value / mass
+        for n in np.flatnonzero(ahead <= CLOSE * np.abs(pooled).max(axis=1)):
+            actions[n] = self.problem.d + self.stakes[near[n] > 0].sum(axis=0).argmax()
+        return actions, values
+
+    def _indicators(self, rows: FloatArray) -> NDArray[np.float32]:
+        """Return 1 for each known outcome, shape (n, sum of k)."""
+        known = [rows[:, [i]] == np.arange(k) for i, k in enumerate(self.problem.k)]  # NaN is no outcome
+        return np.concatenate(known, axis=1).astype(np.float32)
 
 
 class Beliefs:
