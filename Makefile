@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist smoke
+.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs smoke
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -130,6 +130,14 @@ experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
 	$(BIN)/python -m benchmarks.planners.gpu
 
+.venv-docs/.pins: requirements/docs.txt
+	$(PYTHON) -m venv --clear .venv-docs
+	.venv-docs/bin/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/docs.txt
+	@touch $@
+
+docs: .venv-docs/.pins ## Build the documentation site into out/docs; warnings are errors
+	.venv-docs/bin/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs out/docs
+
 .venv-dist/.pins: requirements/dist.txt
 	$(PYTHON) -m venv --clear .venv-dist
 	.venv-dist/bin/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/dist.txt
@@ -154,6 +162,7 @@ smoke: dist ## Install both into empty environments, and run the README's comman
 pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and requirements/bench.in
 	$(COMPILE) pyproject.toml --extra dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in --output-file requirements/bench.txt
+	$(COMPILE) requirements/docs.in --output-file requirements/docs.txt
 	$(COMPILE) requirements/dist.in --output-file requirements/dist.txt
 
 .venv-pins/bin/uv: Makefile
@@ -162,5 +171,5 @@ pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and re
 	@touch $@
 
 clean: ## Remove the environments, caches and build outputs
-	rm -rf .venv .venv-bench .venv-dist .venv-pins .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
+	rm -rf .venv .venv-bench .venv-dist .venv-docs .venv-pins .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +
