@@ -136,7 +136,7 @@ bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the 
 	@touch $@
 
 docs: .venv-docs/.pins ## Build the documentation site into out/docs; warnings are errors
-	.venv-docs/bin/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs out/docs
+	.venv-docs/bin/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs out/docs
 
 .venv-dist/.pins: requirements/dist.txt
 	$(PYTHON) -m venv --clear .venv-dist
