@@ -28,7 +28,7 @@ def draw(path, processes, studies):
                        ha="right", color=GREEN)  # fmt: skip
         pages = [1000 * row["list"][len(row["list"]) // 2] for row in studies]
         lists.plot(m, pages, "o-", color=GREY)
-        lists.annotate("a page of the list", (m[-1], pages[-1]), (0, -12), textcoords="offset points", ha="right",
+        lists.annotate("a page of the list", (m[-1], pages[-1]), (0, 6), textcoords="offset points", ha="right",
                        color=GREY)  # fmt: skip
         lists.set(title="times, ms", xlabel="studies")
         for ax in (memory, lists):
@@ -36,8 +36,8 @@ def draw(path, processes, studies):
             ax.set_xticks(m, [f"{each:,}" for each in m])
             ax.minorticks_off()
         for ax in axes.flat:
-            ax.set_ylim(bottom=0)
             ax.margins(y=0.2)
+            ax.set_ylim(bottom=0)
             ax.grid(alpha=0.25)
         canvas.tight_layout()
         canvas.savefig(path, dpi=160, metadata={"Software": None})
