@@ -50,3 +50,15 @@ def test_a_mistake_is_answered_and_nothing_is_written(run, files, arguments: lis
     assert (result.status, result.out) == (2, "")
     assert message in " ".join(result.err.replace("│", "").split())
     assert set(Path().iterdir()) == before
+
+
+def test_a_fit_writes_its_report_too(run, files) -> None:
+    arguments = ("castings.toml", "--data", "castings-records.csv", "--strength", "0.3", "--folds", "3", "--jobs", "1")
+    result = run("fit", *arguments, "--report", "fit.md", "--subject", "Nr", "--json")
+    assert result.status == 0, result.err
+    assert result.json["written"] == ["fit.md"]
+    text = Path("fit.md").read_text(encoding="utf-8")
+    assert "value, cross-validated" in text
+    assert "(C-0" in text
+    assert run("fit", *arguments, "--report", "fit.docx").status == 2
+    assert run("fit", *arguments, "--subject", "Nr").status == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,15 @@ def test_too_many_labels_are_refused() -> None:
     problem = Problem([Test("a", 1.0), label], ["yes", "no"], Table(["label"], np.zeros((65, 2))))
     with pytest.raises(PlanError, match="the targets have 65 outcomes together"):
         proband.fit(problem, Records([[0.0, 0.0]]))
+
+
+def test_other_prices_need_nothing_learned_anew() -> None:
+    """A fit again at other prices is the fit that is made from the rows at these prices."""
+    records = some(120, 5)
+    found = proband.fit(BOLTS.problem, records, strength=0.3, validate=False)
+    dear = [replace(test, cost=3 * test.cost, group=None, group_cost=None) for test in BOLTS.problem.tests]
+    for problem in (replace(BOLTS.problem, tests=tuple(dear)), BOLTS.problem):
+        again, anew = found.again(problem=problem), proband.fit(problem, records, strength=0.3, validate=False)
+        assert again.tree == anew.tree
+        assert again.in_sample == anew.in_sample
+        assert (again.law.probabilities == anew.law.probabilities).all()

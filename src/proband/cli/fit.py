@@ -11,6 +11,7 @@ import typer
 
 from proband.cli import inputs, plan, printing, validating
 from proband.cli import plan_options as options
+from proband.cli import report as reporting
 from proband.fitting import Fit
 from proband.fitting import fit as fitted
 from proband.fitting.choosing import DEFAULT
@@ -18,6 +19,7 @@ from proband.fitting.recipe import ENGINES
 from proband.planners.files import save_policy
 from proband.planners.progress import Progress
 from proband.policies.rendering import FORMATS
+from proband.problem import Problem
 
 TableOption = Annotated[
     Path,
@@ -44,6 +46,10 @@ FoldsOption = Annotated[
         "--folds", min=0, metavar="K", help="Parts of the rows for the value to believe; 0 leaves it out (in-sample)."
     ),
 ]
+ReportOption = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="HTML|MD", help="Also write a report on the plan, as proband report does."),
+]
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", min=1, metavar="N", help="How many folds at a time; by default all cores.")
 ]
@@ -58,7 +64,7 @@ ProblemOutOption = Annotated[
 ]
 
 
-def fit_command(
+def fit_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     problem: inputs.ProblemArgument,
     data: TableOption,
     sheet: inputs.SheetOption = None,
@@ -72,6 +78,8 @@ def fit_command(
     method: MethodOption = None,
     time_limit: options.TimeLimitOption = None,
     folds: FoldsOption = 5,
+    report: ReportOption = None,
+    subject: reporting.SubjectOption = None,
     jobs: JobsOption = None,
     seed: SeedOption = 0,
     as_json: inputs.JsonOption = False,
@@ -87,11 +95,15 @@ def fit_command(
     $ proband fit bolts.toml --data bolts-records.csv
     $ proband fit bolts.toml --data bolts-records.csv --out policy.json --min-leaf 10
     $ proband fit bolts.toml --data bolts-records.csv --max-tests 2 --tree tree.svg
+    $ proband fit bolts.toml --data bolts-records.csv --report report.html
     """
     plan.check_tree(tree)
     if 0 < folds < 3:
         raise typer.BadParameter("--folds is three or more, or 0 for none")
+    if subject is not None and report is None:
+        raise typer.BadParameter("--subject is about the rows of a report; give --report too")
     task, _ = inputs.load_problem(problem)
+    names = None if report is None else _names(task, data, sheet, subject, report)
     records = task.records(inputs.table_at(data), sheet=sheet)
     with printing.counting("fitting and cross-validating", folds * (folds + 1) // 2) as progress:
         found = fitted(
@@ -104,12 +116,23 @@ def fit_command(
         if path is not None:
             save(path)
             written.append(str(path))
+    if report is not None:
+        reporting.write(found, report, names=names, folds=max(folds, 3))
+        written.append(str(report))
     if as_json:
         printing.print_json(content(found, written))
     elif tree in FORMATS and tree != "text":
         printing.say(FORMATS[tree](found.tree))
     else:
         _show(found, written, data, show_tree=tree in (None, "text"), asked=tree == "text")
+
+
+def _names(task: Problem, data: Path, sheet: str | None, subject: str | None, report: Path) -> list[str] | None:
+    """Return how the rows are called, once it is clear that the report can be written."""
+    from proband.reporting import check_report_ending
+
+    check_report_ending(report)
+    return reporting.row_names(task, data, sheet, subject)
 
 
 def _told(progress: Callable[[Progress], Any]) -> Callable[[Progress], bool | None]:

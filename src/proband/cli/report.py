@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from proband.distributions import Distribution
     from proband.planners import Plan
     from proband.problem import Problem
-    from proband.reporting import Recipe
+    from proband.reporting import Recipe, Report
 
 OutOption = Annotated[
     Path, typer.Option("--out", metavar="HTML|MD", help="Where to write it; the ending says as what.")
@@ -58,7 +59,7 @@ def report_command(
     $ proband report castings.toml --data castings.csv --subject No --out report.md
     $ proband report gout --out gout.html
     """
-    from proband.reporting import check_report_ending, report_on, steps
+    from proband.reporting import check_report_ending
     from proband.reporting.recipes import check_listed
 
     check_report_ending(out)
@@ -66,11 +67,7 @@ def report_command(
         raise typer.BadParameter("--subject is about the rows of --data; give --data too")
     task, instance = inputs.load_problem(problem)
     check_listed(task)
-    names = None
-    if data is not None and str(data) != "-":
-        names = task.row_names(data, sheet=sheet, column=subject)
-    elif subject is not None:
-        raise typer.BadParameter("standard input is read once, so subjects have no names; write it to a file")
+    names = None if data is None else row_names(task, data, sheet, subject)
     recipe: Recipe
     if data is not None and not complete_only and estimate is None and distribution is None:
         recipe = _fitted(task, data, sheet, max_tests=max_tests, budget=budget, folds=folds)
@@ -80,13 +77,30 @@ def report_command(
             sheet=sheet,
         )  # fmt: skip
         recipe = _planned(task, law, max_tests=max_tests, budget=budget, folds=folds)
-    with printing.counting("writing the report", steps(recipe, folds=folds)) as progress:
-        found = report_on(recipe, names=names, folds=folds, progress=progress)
-    found.save(out)
+    found = write(recipe, out, names=names, folds=folds)
     if as_json:
         printing.print_json(found.to_dict() | {"written": [str(out)]})
     else:
         printing.print_facts([("written", str(out))])
+
+
+def row_names(task: Problem, data: Path, sheet: str | None, subject: str | None) -> list[str] | None:
+    """Return how the rows of a table are called; None of standard input, which is read once."""
+    if str(data) != "-":
+        return task.row_names(data, sheet=sheet, column=subject)
+    if subject is not None:
+        raise typer.BadParameter("standard input is read once, so subjects have no names; write it to a file")
+    return None
+
+
+def write(recipe: Recipe, out: Path, *, names: Sequence[str] | None, folds: int) -> Report:
+    """Write a report, with a progress bar."""
+    from proband.reporting import report_on, steps
+
+    with printing.counting("writing the report", steps(recipe, folds=folds)) as progress:
+        found = report_on(recipe, names=names, folds=folds, progress=progress)
+    found.save(out)
+    return found
 
 
 def _fitted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from proband.errors import PlanError, TableError
+from proband.fitting.choosing import Strength
 from proband.fitting.cutpoints import choosing, with_cuts
 from proband.fitting.fitted import Fit
+from proband.fitting.grid import Grid
 from proband.fitting.notes import notes_on
-from proband.fitting.recipe import ENGINES, Recipe
+from proband.fitting.recipe import ENGINES, Made, Recipe
 from proband.fitting.smoothed import Limits
 from proband.planners.layout import layout_of
 from proband.planners.options import Options
@@ -93,10 +96,16 @@ def fit(
     engine = _engine(with_cuts(problem, rows), method)
     recipe = Recipe(problem, engine, strength, _limits(max_tests, budget, min_leaf, time_limit), seed)
     made = recipe.made(rows)
-    plan = made.plan()
-    plan.max_tests, plan.budget, plan.explain_choice = max_tests, budget, f"fitted, by {made.engine.method}"
-    outcomes = Records(made.coded(given.outcomes), given.counts)
     seen = _validated(recipe, rows, folds, jobs, progress) if validate else None
+    return _fit_of(recipe, made, given, rows, seen)
+
+
+def _fit_of(recipe: Recipe, made: Made, given: Records, rows: FloatArray, seen: Validation | None) -> Fit:
+    """Return what a recipe found."""
+    plan, limits = made.plan(), recipe.limits
+    plan.max_tests, plan.budget = limits.max_tests, limits.budget
+    plan.explain_choice = f"fitted, by {made.engine.method}"
+    outcomes = Records(made.coded(given.outcomes), given.counts)
     return Fit(
         problem=made.problem,
         records=outcomes,
@@ -107,7 +116,7 @@ def fit(
         validation=seen,
         notes=tuple(notes_on(made.problem, made.engine.grid, made.coded(rows))),
         made=made,
-        repeat=partial(_again, recipe, given, outcomes, made.problem, made.strength.chosen),
+        repeat=partial(_again, recipe, given, outcomes, made),
     )
 
 
@@ -123,23 +132,39 @@ def _again(
     recipe: Recipe,
     before: Records,
     coded: Records,
-    cut: Problem,
-    strength: float,
+    made: Made,
     problem: Problem | None,
     records: Any,
 ) -> Fit:
+    if records is None and problem is not None and _without_prices(problem) == _without_prices(made.problem):
+        return _repriced(made, coded, problem)
     limits, task = recipe.limits, recipe.problem if problem is None else problem
     if isinstance(records, Records) and problem is None:
-        task = cut
+        task = made.problem
     if records is None:
         records = before if len(choosing(task)) else coded
     return fit(
         task,
         records,
-        strength=strength, max_tests=limits.max_tests, budget=limits.budget, min_leaf=limits.min_leaf,
+        strength=made.strength.chosen, max_tests=limits.max_tests, budget=limits.budget, min_leaf=limits.min_leaf,
         time_limit=limits.time_limit,
         method=recipe.engine, seed=recipe.seed, validate=False,
     )  # fmt: skip
+
+
+def _without_prices(problem: Problem) -> Problem:
+    """Return what is learned of a problem: prices do not matter for that."""
+    free = [replace(test, cost=0.0, group=None, group_cost=None) for test in problem.tests]
+    return replace(problem, tests=tuple(free))
+
+
+def _repriced(made: Made, records: Records, problem: Problem) -> Fit:
+    """Return the fit at other prices: nothing is learned anew."""
+    engine, strength = copy.copy(made.engine), Strength(made.strength.chosen)
+    engine.grid = Grid(problem)
+    recipe = replace(made.recipe, problem=problem, strength=strength.chosen)
+    rows = np.repeat(records.outcomes, records.counts, axis=0)
+    return _fit_of(recipe, Made(recipe, problem, engine, strength), records, rows, None)
 
 
 def _validated(
