@@ -30,6 +30,13 @@ class TestExample:
         result = run("plan", f"try/{name}.toml", "--data", f"try/{name}-records.csv", "--json")
         assert "300 complete" in result.json["law"] or "300 records, 300 complete" in result.json["law"]
 
+    def test_a_public_table_is_an_example_with_its_prices(self, run) -> None:
+        assert run("example", "wine", "--records", "50").status == 0
+        problem = Problem.load("wine.toml")
+        assert [test.cost for test in problem.tests] == [0.02] * 13 + [0.25]
+        assert len(tables.read_records("wine-records.csv", problem.tests)) == 50
+        assert "30 tests" in run("example").out
+
     def test_the_problem_keeps_its_comments(self, run) -> None:
         run("example", "gout")
         assert Path("gout.toml").read_text() == problem_text("gout")

@@ -12,7 +12,7 @@ import typer
 from proband import tables
 from proband.cli import printing
 from proband.errors import ProbandError, UnknownNameError
-from proband.instances import INSTANCES, PACKAGED, problem_text
+from proband.instances import INSTANCES, PACKAGED, TABLES, many_tests, problem_text
 
 NameArgument = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Name of the example; without it, a list.")]
 RecordsOption = Annotated[
@@ -37,11 +37,12 @@ def example_command(
     $ proband example bolts --records 5000 --out try
     """
     if name is None:
-        printing.print_facts((key, build().problem.name) for key, build in INSTANCES.items())
+        made = [(key, build().problem.name) for key, build in INSTANCES.items()]
+        printing.print_facts([*made, *TABLES.items()])
         return
-    if name not in INSTANCES:
-        raise UnknownNameError(f"example {name!r} does not exist; choose one of {', '.join(INSTANCES)}")
-    instance = INSTANCES[name]()
+    if name not in INSTANCES and name not in TABLES:
+        raise UnknownNameError(f"example {name!r} does not exist; choose one of {', '.join([*INSTANCES, *TABLES])}")
+    instance = INSTANCES[name]() if name in INSTANCES else many_tests(name)
     problem_path, records_path = out / f"{name}.toml", out / f"{name}-records.csv"
     for path in (problem_path, records_path):
         if path.exists() and not force:

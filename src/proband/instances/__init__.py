@@ -15,7 +15,7 @@ from proband.instances.examples import bolts, bolts_measured, gout, shafts
 from proband.instances.instance import Instance, packaged_problem, problem_text
 from proband.instances.labelled import labelled_instance, table_law
 from proband.instances.lower_bounds import easy, many_states, proxied, sign_problem, single_measurement, single_test
-from proband.instances.many import MANY_TESTS, many_tests
+from proband.instances.many import MANY_TESTS, TABLES, many_tests
 from proband.instances.paper import (
     entropy_problem,
     monitoring_network,
@@ -49,6 +49,7 @@ __all__ = [
     "INSTANCES",
     "MANY_TESTS",
     "PACKAGED",
+    "TABLES",
     "Instance",
     "bolts",
     "bolts_measured",

@@ -36,6 +36,12 @@ PUBLIC: dict[str, Callable[[Any], tuple[list[Column], IntArray, list[str]]]] = {
     "wine": lambda datasets: _public(datasets.load_wine()),
 }
 """Public tables by name: their columns, labels and the names of these, from ``sklearn.datasets``."""
+TABLES = {
+    "breast": "Breast cancer, 30 tests (a public table)",
+    "digits": "Is the digit odd? 54 pixels (a public table)",
+    "wine": "Wine, 13 tests, three kinds (a public table)",
+}
+"""What the public tables are about. A test costs 0.02, the label 0.25, and who names it earns 1: prices of our own."""
 MANY_TESTS = (*PUBLIC, "latent-20", "latent-40", "latent-100")
 """The laws with many tests by name; latent classes with any other number of tests are named alike."""
 
