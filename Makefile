@@ -9,7 +9,7 @@ JOBS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs smoke
+.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs smoke test-site
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -137,6 +137,9 @@ bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the 
 
 docs: .venv-docs/.pins ## Build the documentation site into out/docs; warnings are errors
 	.venv-docs/bin/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs out/docs
+
+test-site: docs .venv/.stamp ## Open every page of the site in a real Chromium
+	$(BIN)/python -m pytest -m browser tests/test_site_pages.py
 
 .venv-dist/.pins: requirements/dist.txt
 	$(PYTHON) -m venv --clear .venv-dist

@@ -20,3 +20,4 @@ html_title = f"proband {release}"
 exclude_patterns = ["_build"]
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 reference_pages.write(Path(__file__).parent / "reference")
+html_show_search_summary = False  # it would be fetched, which files do not allow
