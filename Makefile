@@ -127,6 +127,10 @@ experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	    $(BIN)/proband experiment report $$name --to docs/experiments; \
 	done
 
+# About an hour on two cores; OPTIONS="--tables 20 --to out/benchmarks" for a look.
+bench-fit: .venv/.stamp ## Compare what fits say of themselves with what they bring, and write docs/benchmarks/fits.*
+	$(BIN)/python -m benchmarks.fits --jobs $(JOBS) $(OPTIONS)
+
 bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
 	$(BIN)/python -m benchmarks.planners.gpu
 

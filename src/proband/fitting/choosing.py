@@ -7,7 +7,7 @@ half, single and double prices, and another strength than the default has to be 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +59,13 @@ class Candidates:
         return cls(both[:, 0], both[:, 1])
 
 
-EVERY = Candidates.of(*((scale, strength) for strength in STRENGTHS for scale in SCALES))
+def candidates_at(scales: Sequence[float]) -> Candidates:
+    """Return every strength at some multipliers of prices."""
+    return Candidates.of(*((scale, strength) for strength in STRENGTHS for scale in scales))
+
+
+MOST_COMPARED = 2000
+"""Subjects on which strengths are compared, at most; some by lot, where there are more."""
 
 
 def choose(
@@ -77,18 +83,20 @@ def choose(
     n : int
         Number of subjects.
     brought : callable
-        From the subjects to learn from, those to be treated (indices), and a seed, to what every one of `EVERY` brings
-        to the latter: shape (treated, candidates), in the prices of each candidate.
+        From the subjects to learn from, those to be treated (indices), and a seed, to what every strength brings to the
+        latter at some multipliers of prices: shape (treated, strengths, multipliers).
     """
     if n < 2 * folds:
         return Strength(DEFAULT)
+    among = np.sort(rng.permutation(n)[:MOST_COMPARED])
+    n = len(among)
     values = np.zeros((n, len(STRENGTHS)))
     for _ in range(repeats):
         fold = rng.permutation(np.arange(n) % folds)
         for k in range(folds):
             here = np.flatnonzero(fold == k)
-            found = brought(np.flatnonzero(fold != k), here, int(rng.integers(2**31)))
-            values[here] += found.reshape(len(here), len(STRENGTHS), len(SCALES)).mean(axis=2) / repeats
+            found = brought(among[fold != k], among[here], int(rng.integers(2**31)))
+            values[here] += found.mean(axis=2) / repeats
     ahead = values - values[:, [STRENGTHS.index(DEFAULT)]]
     errors = ahead.std(axis=0, ddof=1) / math.sqrt(n)
     means = ahead.mean(axis=0)

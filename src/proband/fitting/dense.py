@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 import numpy as np
 
 from proband.fitting.believing import Believed, FitPlan, plan_of
-from proband.fitting.choosing import DEFAULT, Candidates
+from proband.fitting.choosing import DEFAULT, SCALES, Candidates
 from proband.fitting.grid import Grid
 from proband.fitting.learning import Learned, Sample
 from proband.fitting.smoothed import PSEUDO, Brought, Limits, Solved, solve
@@ -26,6 +29,7 @@ class DenseEngine:
     """Plans for all candidates from some rows (n, d), and what they bring."""
 
     method = "dense"
+    scales: ClassVar[Sequence[float]] = SCALES
 
     def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
         self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)

@@ -23,6 +23,9 @@ DRAWS = 8
 CLASSES, STEPS, STARTS = 16, 30, 2
 """Latent classes, steps of EM, and fits from different starts, which are averaged."""
 
+MANY = 2000
+"""Subjects from which one fit is enough."""
+
 FLOOR = 0.02
 """Share of the plain shares of labels in what is believed of each: no label is ever ruled out by a model alone."""
 
@@ -57,7 +60,8 @@ class Learned:
         onehot = levels.onehot(rows[:, self.needed])
         classes = int(np.clip(len(rows) // 15, 2, CLASSES))
         counts = np.ones(len(rows))
-        self.classes = [fit_classes(levels, onehot, counts, rng, classes=classes, steps=STEPS) for _ in range(STARTS)]
+        starts = STARTS if len(rows) < MANY else 1
+        self.classes = [fit_classes(levels, onehot, counts, rng, classes=classes, steps=STEPS) for _ in range(starts)]
         self.sample = self.completed(rows)
 
     def completed(self, rows: FloatArray, rng: np.random.Generator | None = None) -> Sample:

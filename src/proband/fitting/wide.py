@@ -8,6 +8,7 @@ its leaves (:mod:`proband.planners.rollout`).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
@@ -54,6 +55,7 @@ class WideEngine:
     """Plans for all candidates from some rows (n, d), and what they bring."""
 
     method: ClassVar[str] = "rollout"
+    scales: ClassVar[Sequence[float]] = (1.0,)
 
     def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
         self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)

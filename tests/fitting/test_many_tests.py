@@ -1,0 +1,52 @@
+"""Fits with more states than can be listed, and how long they take (pytest -m slow -s)."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import proband
+from proband import Problem, Records, Test
+from proband.rewards import Table
+
+
+def problem_and_rows(d: int, n: int, seed: int = 0) -> tuple[Problem, np.ndarray]:
+    """Return tests whose outcomes depend on one of eight hidden kinds, as the label does, and subjects."""
+    rng = np.random.default_rng(seed)
+    kinds, share = 8, rng.dirichlet(np.full(8, 3.0))
+    chances = [rng.dirichlet(np.ones(2 if i % 2 else 3), size=kinds) for i in range(d)]
+    bad = np.array([0.05, 0.1, 0.8, 0.3, 0.02, 0.6, 0.15, 0.1])
+    kind = rng.choice(kinds, p=share, size=n)
+    coins = rng.random((n, d))
+    outcomes = [(coins[:, [i]] >= np.cumsum(chances[i][kind], axis=1)[:, :-1]).sum(axis=1) for i in range(d)]
+    names = [[str(b) for b in range(chances[i].shape[1])] for i in range(d)]
+    tests = [Test(f"t{i}", cost, outcomes=names[i]) for i, cost in enumerate(rng.uniform(0.02, 0.2, d).tolist())]
+    reward = Table(["bad"], [[2.0, -1.0], [-10.0, -1.0]])
+    problem = Problem([*tests, Test("bad", available=False)], ["ship", "scrap"], reward)
+    return problem, np.column_stack([*outcomes, rng.random(n) < bad[kind]]).astype(float)
+
+
+def test_twenty_tests_are_planned_on_rows() -> None:
+    problem, rows = problem_and_rows(20, 300)
+    rows[:60, 4] = np.nan
+    found = proband.fit(problem, Records(rows), max_tests=3, strength=0.3, folds=3)
+    assert found.plan.explain_choice == "fitted, by rollout"
+    assert found.validation is not None
+    assert found.validation.others["everything"].tests == 20
+    assert found.tree.run(np.nan_to_num(rows)).tests.max() <= 3
+    assert found.tree.root.value == pytest.approx(found.plan.value)
+    assert sum(leaf.count for leaf in found.leaves) == pytest.approx(300)
+
+
+@pytest.mark.slow
+def test_forty_tests_and_five_thousand_rows_take_less_than_four_minutes_of_a_core() -> None:
+    problem, rows = problem_and_rows(40, 5000)
+    began, wall = time.process_time(), time.perf_counter()
+    found = proband.fit(problem, Records(rows), jobs=2)
+    spent = time.process_time() - began
+    sys.stdout.write(f"{spent:.0f} s of processor time, {time.perf_counter() - wall:.0f} s on the clock\n")
+    assert found.validation is not None
+    assert spent < 240  # two minutes of two cores
