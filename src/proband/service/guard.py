@@ -62,7 +62,8 @@ class Guard:
 
     def check_host(self, headers: Headers) -> None:
         """Raise unless a request is meant for this service."""
-        host = hostname(headers.get("host", ""))
+        named = [value for name, value in headers.items() if name.lower() == "host"]
+        host = hostname(named[0]) if len(named) == 1 else ", ".join(named)  # two names are nobody's
         if self.hosts and host not in self.hosts:
             raise MisdirectedError(
                 f"the request is for the host {host!r}; this service is reached as {', '.join(sorted(self.hosts))}; "
