@@ -136,7 +136,10 @@ def test_a_draft_is_refused_until_all_is_filled_in() -> None:
     ("change", "message"),
     [
         ({"tests": [{"name": "a", "cost": 1, "cuts": [1], "measured": True}]}, r"tests\[0\].cuts: a measured test has"),
-        ({"tests": [{"name": "a", "cost": 1, "cuts": "1"}]}, r"tests\[0\].cuts: it is '1'; it must be a list"),
+        (
+            {"tests": [{"name": "a", "cost": 1, "cuts": "1"}]},
+            r"tests\[0\].cuts: they are '1'; they must be a list of numbers",
+        ),
         ({"tests": [{"name": "a", "cost": 1, "cuts": [2, 1]}]}, r"tests\[0\]: .*sort them"),
         ({"ignore": ["a"]}, "f.toml: ignore: ignore names 'a', which is a test"),
         ({"missing": ["1"]}, "f.toml: missing: missing has the word '1', which is an outcome"),

@@ -33,7 +33,7 @@ def test_it_has_the_verbs_of_a_study() -> None:
     verbs = {name for name in vars(Study) if not name.startswith("_")} - {"create", "open", "close", "speaking"}
     elsewhere = {"policy", "drift", "records", "table", "observations", "replay", "replan"}
     """What needs the agent itself, or all rows at once: whoever wants it exports the study."""
-    elsewhere |= {"find", "trail"}
+    elsewhere |= {"find", "trail", "same_tests"}
     """What fills a screen: programs take all subjects and events."""
     assert verbs - elsewhere <= set(dir(RemoteStudy))
 

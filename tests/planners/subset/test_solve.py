@@ -115,9 +115,9 @@ def hard_one(d=60, factors=60):
 @pytest.mark.parametrize("size", [None, 30])
 def test_a_time_limit_is_kept(size):
     covariance, cost = hard_one()
-    found = solve_subset(covariance, cost, size=size, time_limit=0.3)
+    found = solve_subset(covariance, cost, size=size, time_limit=0.05)
     assert found.status == "time"
-    assert found.seconds >= 0.3
+    assert found.seconds >= 0.05
     assert found.gap > 1e-3
     longer = solve_subset(covariance, cost, size=size, node_limit=found.nodes // 4)
     assert found.value <= longer.bound + 1e-9
