@@ -20,7 +20,7 @@ help: ## Show this list
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit( \
 	    "proband needs Python 3.11 or newer, and $(PYTHON) is %d.%d: choose another, as in make PYTHON=python3.12" % v[:2])'
 	$(PYTHON) -m venv --clear .venv
-	$(BIN)/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/dev.txt
+	$(BIN)/python -m pip install $(PIP_QUIETLY) --no-compile --no-deps --require-hashes --requirement requirements/dev.txt
 	@touch $@
 
 .venv/.stamp: .venv/.pins pyproject.toml
@@ -33,8 +33,9 @@ demo: .venv/.stamp ## Run the demonstration
 serve: .venv/.stamp ## Serve a simulated line that keeps inspecting bolts, and print the link to its page
 	$(BIN)/proband serve --demo
 
-# Each process keeps to its part of the suite, so that what is compiled there is compiled once.
+# What is compiled is compiled first, side by side: the processes of the suite would compile much of it twice.
 test: .venv/.stamp ## Run the tests and the documented examples
+	$(BIN)/proband doctor --compile --jobs $(JOBS)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 # Chromium is Debian's package; elsewhere any chromium on the PATH will do.

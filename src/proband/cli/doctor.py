@@ -37,22 +37,28 @@ CompileOption = Annotated[
 PartOption = Annotated[
     list[str] | None, typer.Option("--part", metavar="NAME", help="Compile this part only; once for each part.")
 ]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Processes that compile side by side.")]
 
 
 def doctor_command(
-    compile_all: CompileOption = False, parts: PartOption = None, as_json: inputs.JsonOption = False
+    compile_all: CompileOption = False,
+    parts: PartOption = None,
+    jobs: JobsOption = 1,
+    as_json: inputs.JsonOption = False,
 ) -> None:
     """Show versions, optional parts, the GPU, SQLite and the machine; or compile everything ahead.
 
     [bold]Examples[/bold]
     $ proband doctor
-    $ proband doctor --compile
+    $ proband doctor --compile --jobs 2
     $ proband doctor --compile --part dense --json
     """
     if parts and not compile_all:
         raise typer.BadParameter("--part is about what to compile; give --compile too")
+    if jobs > 1 and not compile_all:
+        raise typer.BadParameter("--jobs is about who compiles; give --compile too")
     if compile_all:
-        _compile(parts, as_json=as_json)
+        _compile(parts, jobs=jobs, as_json=as_json)
         return
     found = examine()
     if as_json:
@@ -62,18 +68,17 @@ def doctor_command(
     printing.print_facts(_facts(found))
 
 
-def _compile(parts: list[str] | None, *, as_json: bool) -> None:
-    from proband.warming import PARTS, warm
+def _compile(parts: list[str] | None, *, jobs: int, as_json: bool) -> None:
+    from proband.warming import PARTS, warm_all
 
-    done = []
+    names, done = parts or list(PARTS), []
     stopped = printing.kept_if_stopped("what was compiled is kept")
     with stopped, printing.progress_bar(counting=True) as bar:
-        names = parts or list(PARTS)
-        task = bar.add_task("", total=len(names))
-        for name in names:
-            bar.update(task, description=f"compiling {name}")
-            done.append(warm(name))
-            bar.advance(task)
+        task = bar.add_task("compiling", total=len(names))
+        for each in warm_all(names, jobs=jobs):
+            done.append(each)
+            bar.update(task, advance=1, description=f"compiled {each.part}")
+    done.sort(key=lambda each: names.index(each.part))
     if as_json:
         printing.print_json({"compiled": [dataclasses.asdict(part) for part in done]})
         return
