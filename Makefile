@@ -7,6 +7,9 @@ COMPILE = .venv-pins/bin/uv pip compile --universal --python-version 3.11 --gene
 
 JOBS ?= 2
 
+# Whoever tells Python to keep no bytecode would have every process of the suite compile the package anew: many start.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs smoke test-site
