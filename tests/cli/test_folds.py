@@ -65,6 +65,8 @@ def test_folds_tell_the_librarys_numbers(run, table: Problem) -> None:
     assert "(4 folds, 300 rows)" in shown
     assert "testing everything  " in shown
     assert "deciding at once    " in shown
+    assert "best fixed set      " in shown
+    assert "cost-blind tree     " in shown
     assert "--folds" not in shown
 
 
@@ -81,6 +83,8 @@ def test_everything_that_was_chosen_is_chosen_again(run, table: Problem) -> None
 
     assert mean("--depth", "1") == pytest.approx(wanted(lambda law: plan(table, law).tree(depth=1)))
     assert mean("--max-tests", "1") == pytest.approx(wanted(lambda law: plan(table, law, max_tests=1)))
+    limited = run("plan", *TABLE, "--folds", "3", "--max-tests", "1", "--json").json["cross_validated"]["others"]
+    assert max(limited[name]["tests"] for name in ("best fixed set", "cost-blind tree")) <= 1
     assert mean("--node-penalty", "0.05") == pytest.approx(wanted(lambda law: plan(table, law, node_penalty=0.05)))
 
 

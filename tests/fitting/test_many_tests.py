@@ -10,6 +10,7 @@ import pytest
 
 import proband
 from proband import Problem, Records, Test
+from proband.errors import PlanError
 from proband.rewards import Table
 
 
@@ -36,9 +37,27 @@ def test_twenty_tests_are_planned_on_rows() -> None:
     assert found.plan.explain_choice == "fitted, by rollout"
     assert found.validation is not None
     assert found.validation.others["everything"].tests == 20
+    assert found.validation.others["cost-blind tree"].cost > 0
     assert found.tree.run(np.nan_to_num(rows)).tests.max() <= 3
     assert found.tree.root.value == pytest.approx(found.plan.value)
     assert sum(leaf.count for leaf in found.leaves) == pytest.approx(300)
+
+
+@pytest.mark.parametrize("least", [20, 40])
+def test_each_outcome_of_a_test_rests_on_enough_subjects_or_on_none(least: int) -> None:
+    problem, rows = problem_and_rows(20, 400)
+    rows[:40, 3] = np.nan
+    free = proband.fit(problem, Records(rows), strength=0, validate=False)
+    found = proband.fit(problem, Records(rows), strength=0, min_leaf=least, validate=False)
+    assert min(leaf.count for leaf in free.leaves) < least
+    assert len(found.leaves) > 2
+    assert all(leaf.count >= least - 1e-6 or leaf.count < 0.5 for leaf in found.leaves)
+
+
+def test_a_search_knows_no_least_number_of_subjects() -> None:
+    problem, rows = problem_and_rows(4, 60)
+    with pytest.raises(PlanError, match="min_leaf is 5, and a search over rows knows no such limit; leave min_leaf"):
+        proband.fit(problem, Records(rows), method="sparse", min_leaf=5, validate=False)
 
 
 @pytest.mark.slow

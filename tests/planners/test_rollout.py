@@ -13,7 +13,7 @@ from proband.errors import PlanError
 from proband.instances import INSTANCES
 from proband.planners import choice
 from proband.planners.options import Options
-from proband.planners.rollout import GrownTree, RolloutPlan, grow_many, grow_tree, tree_value
+from proband.planners.rollout import Enough, GrownTree, RolloutPlan, grow_many, grow_tree, tree_value
 from proband.planners.sparse import Limits, SparsePlan, solve_support
 from proband.rewards import Match, Table
 from proband.testing import random_distribution, random_problem
@@ -317,3 +317,23 @@ def test_rollouts_are_chosen_where_nothing_would_end_a_search() -> None:
     assert choice.by_size(*many(60, 40), Options())[0] == "sparse"
     match = Problem(problem.tests, [], Match())
     assert choice.by_size(match, law, Options())[0] == "sparse"
+
+
+@pytest.mark.parametrize("least", [1.0, 4.0, 15.0])
+def test_outcomes_rest_on_enough_subjects_or_on_none(least: float) -> None:
+    """Rows that stand for no subject, such as those of a model, do not count."""
+    for seed in range(20):
+        _, (codes, weight, stakes, cost), options = sum_case(seed)
+        subjects = np.random.default_rng(seed).integers(0, 6, size=len(codes)).astype(float)
+        made = grown((codes, weight, stakes, cost), options, enough=Enough(least, subjects))
+        starts = options.get("starts") or [np.arange(len(codes))]
+        waiting = [(int(made.roots[number]), np.asarray(rows, dtype=int)) for number, rows in enumerate(starts)]
+        while waiting:
+            node, here = waiting.pop()
+            if made.node_test[node] < 0:
+                continue
+            shown = np.asarray(codes)[here, made.node_test[node]]
+            counts = np.bincount(shown, weights=subjects[here])
+            assert ((counts >= least) | (counts == 0)).all()
+            assert counts.sum() >= 2 * least
+            waiting += [(int(made.children[node, b]), here[shown == b]) for b in np.unique(shown)]

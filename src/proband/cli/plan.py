@@ -102,7 +102,9 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
 
     with printing.search_progress() as progress:
         best = made(law.law, progress)
-    seen = None if folds is None else validating.validate(task, law, cut, folds)
+    seen = None
+    if folds is not None:
+        seen = validating.validate(task, law, cut, folds, max_tests=max_tests, budget=budget)
     ANSWERS[task.kind](best, law, seen, tree=tree, depth=depth, out=out, plot=plot, as_json=as_json)
 
 

@@ -128,6 +128,7 @@ def _planned(task: Problem, law: inputs.Law, *, max_tests: int | None, budget: f
         return Planned(task, law.law, make)
     with printing.counting("cross-validating", folds * (folds + 1) // 2) as progress:
         seen = cross_validate(
-            task, law.records, law.learn, lambda some: make(task, some), folds=folds, progress=progress
-        )
+            task, law.records, law.learn, lambda some: make(task, some), folds=folds, max_tests=max_tests,
+            budget=budget, progress=progress,
+        )  # fmt: skip
     return Planned(task, law.law, make, law.records, law.learn, (law.source,), seen)

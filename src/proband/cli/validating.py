@@ -18,12 +18,22 @@ IN_SAMPLE, BY_LAW = "in-sample", "under the law"
 NAMES = {"everything": "testing everything", "now": "deciding at once"}
 
 
-def validate(task: Problem, law: Law, make: Callable[[Distribution], Policy], folds: int) -> Validation:
-    """Make everything again without each fold, with a progress bar."""
+def validate(
+    task: Problem,
+    law: Law,
+    make: Callable[[Distribution], Policy],
+    folds: int,
+    *,
+    max_tests: int | None = None,
+    budget: float | None = None,
+) -> Validation:
+    """Make everything again without each fold, with a progress bar; rivals keep the limits of the plan."""
     assert law.records is not None
     assert law.learn is not None
     with printing.counting("cross-validating", folds * (folds + 1) // 2) as progress:
-        return cross_validate(task, law.records, law.learn, make, folds=folds, progress=progress)
+        return cross_validate(
+            task, law.records, law.learn, make, folds=folds, max_tests=max_tests, budget=budget, progress=progress
+        )
 
 
 def content(law: Law, found: Validation | None) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def fit(
     max_tests, budget : optional
         Most tests to run on a subject, most to pay for them.
     min_leaf : int
-        A test is run where each of its outcomes was seen on so many subjects, or on none.
+        A test is run where each of its outcomes was seen on so many subjects, or on none; not for a search.
     time_limit : float, optional
         Seconds for each plan, where a search makes it; by default 10.
     method : {"dense", "rollout", "sparse"}, optional
@@ -93,7 +93,7 @@ def fit(
     given = records if isinstance(records, Records) else problem.records(records)
     rows = np.repeat(given.outcomes, given.counts, axis=0)
     _check_labels(problem, rows)
-    engine = _engine(with_cuts(problem, rows), method)
+    engine = _engine(with_cuts(problem, rows), method, min_leaf)
     recipe = Recipe(problem, engine, strength, _limits(max_tests, budget, min_leaf, time_limit), seed)
     made = recipe.made(rows)
     seen = _validated(recipe, rows, folds, jobs, progress) if validate else None
@@ -193,7 +193,12 @@ def treat(recipe: Recipe, rows: FloatArray, train: IntArray, parts: list[IntArra
     ]
 
 
-def _engine(problem: Problem, method: str | None) -> str:
+def _engine(problem: Problem, method: str | None, min_leaf: int) -> str:
+    if method == "sparse" and min_leaf > 1:
+        raise PlanError(
+            f"min_leaf is {min_leaf}, and a search over rows knows no such limit; leave min_leaf out, or the method: "
+            "trees that are grown, and plans of all states, keep it"
+        )
     if method is None:
         return "dense" if layout_of(problem).n_states <= MOST_STATES else "rollout"
     if method not in ENGINES:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from proband.planners.rivals import PENALTY
 from proband.vocabulary import FloatArray, IntArray
 
-DEFAULT = 0.3
+DEFAULT = PENALTY
 """The penalty of a leaf with one subject, in units of what a mistake costs."""
 
 STRENGTHS = (0.0, 0.1, DEFAULT, 1.0, 3.0, math.inf)

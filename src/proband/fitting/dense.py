@@ -12,17 +12,11 @@ from proband.fitting.choosing import DEFAULT, SCALES, Candidates
 from proband.fitting.grid import Grid
 from proband.fitting.learning import Learned, Sample
 from proband.fitting.smoothed import PSEUDO, Brought, Limits, Solved, solve
+from proband.planners.rivals import Rules, mistake_cost
 from proband.vocabulary import FloatArray, IntArray
 
 MOST_KEPT = 30_000
 """Rows of the law of a fit, about."""
-
-
-def mistake_cost(grid: Grid, labels: IntArray, weights: FloatArray) -> float:
-    """Return what a wrong decision costs on average, over subjects and wrong decisions."""
-    payoff = grid.label_payoff
-    losses = (payoff.max(axis=1, keepdims=True) - payoff).sum(axis=1) / max(1, payoff.shape[1] - 1)
-    return float(losses[labels] @ weights / weights.sum())
 
 
 class DenseEngine:
@@ -35,7 +29,7 @@ class DenseEngine:
         self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)
         self.masses = self.learned.masses()
         sample = self.learned.sample
-        self.mistake = mistake_cost(grid, grid.labels(sample.rows), sample.weights)
+        self.mistake = mistake_cost(grid.label_payoff[grid.labels(sample.rows)], sample.weights)
 
     def solve(self, candidates: Candidates, limits: Limits) -> Solved:
         """Return the plans of candidates."""
@@ -55,19 +49,10 @@ class DenseEngine:
         }
 
     def best_set(self, solved: Solved, limits: Limits) -> IntArray:
-        """Return the tests that bring most when always the same ones are run, each cell charged as a leaf."""
-        layout, prices = self.grid.layout, self.grid.problem.prices.only(self.grid.layout.tests)
-        sets = np.arange(len(layout.size))
-        costs = prices.of_all([], list(range(layout.m)))
-        leaves = np.minimum(layout.size / max(1, layout.n_context), self.masses[0].sum()) - 1
-        worth = solved.fixed - costs - DEFAULT * self.mistake * leaves / self.masses[0].sum()
-        allowed = np.ones(len(sets), dtype=np.bool_)
-        if limits.max_tests is not None:
-            allowed &= np.array([int(done).bit_count() <= limits.max_tests for done in sets])
-        if limits.budget is not None:
-            allowed &= costs <= limits.budget + 1e-9
-        best = int(np.argmax(np.where(allowed, worth, -np.inf)))
-        return self._ordered(layout.tests[[i for i in range(layout.m) if best >> i & 1]])
+        """Return the tests that bring most when always the same ones are run."""
+        tests, k = self.grid.layout.tests, self.grid.layout.k
+        rules = Rules.of(self.mistake, float(self.masses[0].sum()), limits.max_tests, limits.budget)
+        return self._ordered(tests[rules.best_of_all(self.grid.problem.prices.only(tests), k, solved.fixed)])
 
     def _ordered(self, tests: IntArray) -> IntArray:
         order = self.grid.problem.cheapest_order

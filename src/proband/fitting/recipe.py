@@ -25,9 +25,6 @@ ENGINES: dict[str, type[DenseEngine] | type[WideEngine]] = {
 }
 """How plans are made."""
 
-RIVALS = ("everything", "now", "best fixed set", "cost-blind tree")
-"""What stands beside every plan."""
-
 
 @dataclass(frozen=True)
 class Recipe:

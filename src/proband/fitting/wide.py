@@ -11,27 +11,29 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
-from proband.distributions import Discrete
+from proband.distributions import Discrete, totals
+from proband.distributions.discrete import row_ids
 from proband.fitting.believing import Believed, FitPlan, plan_of
-from proband.fitting.choosing import DEFAULT, Candidates
-from proband.fitting.dense import filled, mistake_cost
+from proband.fitting.choosing import Candidates
+from proband.fitting.dense import filled
 from proband.fitting.grid import Grid
 from proband.fitting.learning import Learned
 from proband.fitting.smoothed import PSEUDO, Brought, Limits
-from proband.planners import plan
+from proband.planners import Options, plan
+from proband.planners.rivals import RIVALS, Rules, mistake_cost
 from proband.policies import FixedSet, Tree, follow
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Policy
 
+if TYPE_CHECKING:
+    from proband.planners.sparse.planner import GrownPlan
+
 DRAWN = 2000
 """Rows that the model draws."""
-
-STEPS_OF_SETS = 6
-"""Most tests of the best fixed set, which is found one test at a time."""
 
 
 class Grown:
@@ -61,7 +63,7 @@ class WideEngine:
         self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)
         self.quick = quick
         sample = self.learned.sample
-        self.mistake = mistake_cost(grid, grid.labels(sample.rows), sample.weights)
+        self.mistake = mistake_cost(grid.label_payoff[grid.labels(sample.rows)], sample.weights)
         self.drawn = self.learned.drawn(DRAWN, rng)
 
     @cached_property
@@ -92,28 +94,42 @@ class WideEngine:
         return Grown(self.grid.problem, [self._tree(scale, strength, limits) for scale, strength in pairs])
 
     def _tree(self, scale: float, strength: float, limits: Limits) -> Tree:
-        problem = _scaled(self.grid.problem, scale)
-        budget = None if limits.budget is None else limits.budget * scale
-        most = 0 if math.isinf(strength) else limits.max_tests
-        total = self.learned.sample.weights.sum()
-        penalty = 0.0 if math.isinf(strength) else strength * self.mistake / float(total)
-        method = "rollout" if self.quick else self.method
-        seconds = limits.time_limit if method == "sparse" else None
-        best = plan(
-            problem, self.law, method=method, max_tests=most, budget=budget, node_penalty=penalty, time_limit=seconds
+        """Return the tree of a candidate, with the prices as they are."""
+        problem = self.grid.problem
+        none = math.isinf(strength)
+        options = Options(
+            max_tests=0 if none else limits.max_tests,
+            budget=None if limits.budget is None else limits.budget * scale,
+            node_penalty=0.0 if none else strength * self.mistake / float(self.learned.sample.weights.sum()),
         )
-        return best.compact if hasattr(best, "compact") else best.tree()
+        return Tree(problem, self._planned(_scaled(problem, scale), options, limits).compact.root)
+
+    def _planned(self, problem: Problem, options: Options, limits: Limits) -> GrownPlan:
+        from proband.planners.rollout import Enough, plan_rollout
+
+        least = float(limits.min_leaf)
+        return plan_rollout(problem, self.law, options, enough=Enough(least, self._subjects) if least > 1 else None)
+
+    @cached_property
+    def _subjects(self) -> FloatArray:
+        """For how many subjects each row of the law stands."""
+        sample, support = self.learned.sample, self.law.support
+        seen = filled(sample.rows.copy(), sample)
+        _, place = np.unique(row_ids(np.vstack([support, seen])), return_inverse=True)
+        subjects = totals(place[len(support) :], sample.weights, int(place.max()) + 1)
+        return np.asarray(subjects[place[: len(support)]])
 
     def treatments(self, strength: float, limits: Limits, rows: FloatArray) -> dict[str, Brought]:
         """Return what the plan and its rivals bring to complete rows (n, d)."""
         problem, order = self.grid.problem, self.grid.problem.cheapest_order
-        blind = replace(limits, budget=None)
+        total = float(self.learned.sample.weights.sum())
+        rules = Rules.of(self.mistake, total, limits.max_tests, limits.budget)
+        rivals = {name: make(problem, self.law, rules) for name, make in RIVALS.items()}
         return {
             "plan": treated(problem, self._tree(1.0, strength, limits), rows),
             "everything": self._treat_with(order, rows),
             "now": treated(problem, FixedSet(problem, (), self.law), rows),
-            "best fixed set": treated(problem, self._best_set(limits), rows),
-            "cost-blind tree": treated(problem, self._tree(0.0, DEFAULT, blind), rows),
+            **{name: treated(problem, rival, rows) for name, rival in rivals.items()},
         }
 
     def _treat_with(self, tests: IntArray, rows: FloatArray) -> Brought:
@@ -124,34 +140,6 @@ class WideEngine:
         cost = float(problem.prices.adding(np.zeros((1, problem.d), dtype=np.bool_), tests)[0])
         value = problem.realised(rows, problem.d + decisions) - cost
         return Brought(value, np.full(len(rows), cost), np.full(len(rows), float(len(tests))))
-
-    def _best_set(self, limits: Limits) -> FixedSet:
-        """Add the test that brings most, as long as one does."""
-        problem, chosen = self.grid.problem, list[int]()
-        best, total = self._worth(chosen), self.learned.sample.weights.sum()
-        most = STEPS_OF_SETS if limits.max_tests is None else min(limits.max_tests, STEPS_OF_SETS)
-        while len(chosen) < most:
-            scores = {}
-            for i in problem.operable.tolist():
-                cost = problem.prices.of([*chosen, i])
-                if i not in chosen and (limits.budget is None or cost <= limits.budget):
-                    leaves = math.prod(int(problem.k[j]) for j in [*chosen, i]) - 1
-                    scores[i] = self._worth([*chosen, i]) - cost - DEFAULT * self.mistake * leaves / total
-            if not scores or max(scores.values()) <= best:
-                break
-            test = max(scores, key=lambda i: scores[i])
-            chosen, best = [*chosen, test], scores[test]
-        return FixedSet(problem, [problem.tests[i].name for i in problem.cheapest_order if i in chosen], self.law)
-
-    def _worth(self, tests: list[int]) -> float:
-        """Return what deciding is worth once some tests are known, costs aside."""
-        from proband.distributions.discrete import row_ids
-
-        problem, law = self.grid.problem, self.law
-        _, place = np.unique(row_ids(law.support[:, [*problem.context, *tests]]), return_inverse=True)
-        stakes = law.probabilities[:, None] * problem.payoff(law.support)
-        pooled = np.array([np.bincount(place, weights=column) for column in stakes.T])
-        return float(pooled.max(axis=0).sum())
 
     def plan(self, strength: float, limits: Limits) -> FitPlan:
         """Return the plan of one strength, with its law."""
@@ -165,6 +153,15 @@ class SearchEngine(WideEngine):
     """The same, with trees from a search over the rows, for so many seconds each."""
 
     method = "sparse"
+
+    def _planned(self, problem: Problem, options: Options, limits: Limits) -> GrownPlan:
+        if self.quick:
+            return super()._planned(problem, options, limits)
+        found = plan(
+            problem, self.law, method="sparse", max_tests=options.max_tests, budget=options.budget,
+            node_penalty=options.node_penalty, time_limit=limits.time_limit,
+        )  # fmt: skip
+        return cast("GrownPlan", found)
 
 
 def _scaled(problem: Problem, scale: float) -> Problem:

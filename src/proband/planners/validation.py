@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from proband.distributions import Distribution
 from proband.errors import PlanError
 from proband.planners.progress import Progress, Report
+from proband.planners.rivals import rivals_of
 from proband.policies import DecideNow, follow, test_everything
 from proband.problem import Problem
 from proband.showing import Shown
@@ -48,7 +49,7 @@ BASELINES: dict[str, Callable[[Problem, Distribution], Policy]] = {
     "everything": test_everything,
     "now": lambda problem, law: DecideNow(problem, distribution=law),
 }
-"""What stands beside every plan: testing everything, and deciding at once, by the same law."""
+"""What stands beside every plan, by the same law; beside them the rivals of :mod:`proband.planners.rivals`."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Validation(Shown):
         Rows that were treated, and incomplete ones, which taught what they could but cannot be treated.
     plan : Scores
     others : dict of str to Scores
-        By the names of `BASELINES`.
+        By the names of `BASELINES`, and those of :data:`~proband.planners.rivals.RIVALS` where outcomes are listed.
     """
 
     folds: int
@@ -109,6 +110,8 @@ def cross_validate(
     make: Callable[[Distribution], Policy],
     *,
     folds: int = 5,
+    max_tests: int | None = None,
+    budget: float | None = None,
     rng: np.random.Generator | None = None,
     progress: Report | None = None,
 ) -> Validation:
@@ -125,6 +128,8 @@ def cross_validate(
         A law to a policy.
     folds : int, default 5
         Into how many parts the rows are dealt, at random, three or more; K (K + 1)/2 plans are made.
+    max_tests, budget : optional
+        Limits of the plan that its rivals keep, too.
     rng : numpy.random.Generator, optional
         Deals them; by default always alike.
     progress : callable, optional
@@ -143,11 +148,11 @@ def cross_validate(
     rows = np.repeat(records.outcomes, records.counts, axis=0)
     complete = np.asarray(~np.isnan(rows).any(axis=1))
     _check(problem, folds, int(complete.sum()))
-    makers: dict[str, Callable[[Problem, Distribution], Policy]] = {"plan": lambda _, law: make(law), **BASELINES}
 
     def treat(train: IntArray, parts: list[IntArray]) -> list[dict[str, Treated]]:
         law = learn(Records(rows[train]))
-        policies = {name: maker(problem, law) for name, maker in makers.items()}
+        policies = {"plan": make(law), **{name: rival(problem, law) for name, rival in BASELINES.items()}}
+        policies |= rivals_of(problem, law, subjects=len(train), max_tests=max_tests, budget=budget)
         return [{name: _treated(problem, policy, rows[part]) for name, policy in policies.items()} for part in parts]
 
     return by_folds(complete, treat, folds=folds, rng=rng, progress=progress)

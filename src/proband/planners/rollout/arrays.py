@@ -43,13 +43,15 @@ class Rows(Bundle):
     stakes: FloatArray
     ceiling: FloatArray  # most that each row can bring
     first: IntArray  # where the entries of each row begin:
-    column: IntArray  # their column, `ideal` first and then, if they are `apart`, `stakes`,
+    column: IntArray  # their column, `ideal` first, then, if they are `apart`, `stakes`, then subjects, if they count,
     amount: FloatArray  # and what they add to it
     price: FloatArray
     group_price: FloatArray
     group: IntArray  # from 0 on, -1 for none
     allowed: NDArray[np.bool_]
     apart: bool  # whether the stakes of decisions differ by something else than `ideal` does
+    columns: int  # of sums
+    enough: float  # subjects that each outcome of a test must have, or none; 0: they do not count
     max_tests: int
     budget: float
     penalty: float
@@ -132,15 +134,24 @@ def ideal_of(stakes: FloatArray) -> FloatArray:
     return made
 
 
+@dataclass(frozen=True, eq=False)
+class Enough:
+    """How many subjects each outcome of a test must have, or none, and how many each row (n,) stands for."""
+
+    least: float
+    subjects: FloatArray
+
+
 def new_rows(
     arrays: Arrays, weight: FloatArray, stakes: FloatArray, ideal: FloatArray, ceiling: ArrayLike | None,
-    allowed: ArrayLike | None, cells: Cells,
+    allowed: ArrayLike | None, cells: Cells, enough: Enough | None = None,
 ) -> Rows:  # fmt: skip
     """Bundle checked rows with one set of weights."""
     may = np.ones(arrays.cost.size, dtype=np.bool_) if allowed is None else np.array(allowed, dtype=np.bool_)
     if may.shape != arrays.cost.shape:
         raise ValueError(f"allowed {may.shape} must have one entry for each of {arrays.cost.size} tests")
-    apart, first, column, amount = _entries(stakes, ideal)
+    apart, values = _summed(stakes, ideal, enough)
+    first, column, amount = _entries(values)
     lowest = np.minimum(arrays.cost, arrays.group_cost)[may]
     return Rows(
         *cells,
@@ -155,6 +166,8 @@ def new_rows(
         group=numbered(arrays.group),
         allowed=may,
         apart=apart,
+        columns=values.shape[1],
+        enough=0.0 if enough is None else float(enough.least),
         max_tests=NO_LIMIT if arrays.max_tests is None else int(arrays.max_tests),
         budget=float("inf") if arrays.budget is None else float(arrays.budget) * AFFORDABLE,
         penalty=float(arrays.penalty),
@@ -177,18 +190,23 @@ def numbered(group: IntArray) -> IntArray:
     return np.where(group >= 0, np.searchsorted(names, group), -1).astype(np.int64)
 
 
-def _entries(stakes: FloatArray, ideal: FloatArray) -> tuple[bool, IntArray, IntArray, FloatArray]:
-    """What each row adds to which column: most rows have one label, so that most columns get nothing.
+def _summed(stakes: FloatArray, ideal: FloatArray, enough: Enough | None) -> tuple[bool, FloatArray]:
+    """What is added up over rows, shape (n, columns), and whether stakes are.
 
     The best decision of a cell follows from `ideal` where stakes differ from it by the same for each decision: always
     with two decisions, and for labels to be named. Otherwise the stakes are added up in columns of their own.
     """
     rest = stakes - ideal
     apart = bool((np.ptp(rest, axis=1) > TIE * np.abs(stakes).max(initial=0.0)).any())
-    values = np.hstack((ideal, stakes - stakes.min(axis=1, keepdims=True))) if apart else ideal
+    parts = [ideal, stakes - stakes.min(axis=1, keepdims=True)] if apart else [ideal]
+    return apart, np.hstack(parts if enough is None else [*parts, enough.subjects[:, None]])
+
+
+def _entries(values: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """What each row adds to which column: most rows have one label, so that most columns get nothing."""
     row, column = np.nonzero(values)
     first = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(values))))).astype(np.int64)
-    return apart, first, column.astype(np.int64), np.ascontiguousarray(values[row, column])
+    return first, column.astype(np.int64), np.ascontiguousarray(values[row, column])
 
 
 def new_grove(n: int) -> Grove:
@@ -199,7 +217,7 @@ def new_grove(n: int) -> Grove:
 
 def new_work(rows: Rows, n: int, width: int) -> Work:
     """Allocate the working arrays for n rows and so many tests to be tried at a node."""
-    tests, columns, cells = rows.price.size, rows.stakes.shape[1] * (2 if rows.apart else 1), int(rows.offset[-1])
+    tests, columns, cells = rows.price.size, rows.columns, int(rows.offset[-1])
     by_node = dict.fromkeys(("stack", "visited", "level", "feeds", "single", "single_value", "waiting"), 2 * n)
     return Work.zeros(
         **by_node,

@@ -12,6 +12,9 @@ from proband.planners.rollout.arrays import Grove, Rows, Work
 NOTHING = 1e-12
 """Shares of a node's mass below it are what rounding left of nothing."""
 
+NOBODY, ROUNDING = 0.5, 1e-6
+"""Fewer subjects than these are none; by so much a sum of parts of subjects may be off."""
+
 
 @inner
 def add_up(rows: Rows, grove: Grove, place: Any, sign: float, sums: Any) -> None:
@@ -69,6 +72,18 @@ def _best_stop(sums: Any, shift: Any, decisions: Any, cell: Any) -> Any:
 
 
 @inner
+def _enough(rows: Rows, sums: Any, test: Any) -> Any:
+    """Whether each outcome of a test was seen on as many subjects as are asked for, or on none."""
+    last, least = rows.columns - 1, rows.enough - ROUNDING
+    subjects, few = 0.0, False
+    for cell in range(rows.offset[test], rows.offset[test + 1]):
+        there = sums[last, cell]
+        subjects += there
+        few = few or (there >= NOBODY and there < least)
+    return not few and subjects >= 2 * least
+
+
+@inner
 def _whole(rows: Rows, work: Work, sums: Any) -> Any:
     """Add up all cells of a test; returns the mass of `ideal`, its disorder, and the worth of the best decision."""
     decisions = rows.stakes.shape[1]
@@ -101,6 +116,8 @@ def survey(rows: Rows, grove: Grove, work: Work, place: Any, sums: Any) -> Any:
         work.score[j] = 0.0
         price = price_of(rows, work, j)
         if work.used[j] > 0 or grove.spent[place] + price > rows.budget:
+            continue
+        if rows.enough > 0.0 and not _enough(rows, sums, j):
             continue
         gain, after, paid = -disorder, grove.stop[place] - now, price * grove.mass[place] + rows.penalty
         for cell in range(rows.offset[j], rows.offset[j + 1]):

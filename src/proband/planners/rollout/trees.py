@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.planners.rollout.arrays import Cells, Rows, cells_of, check, ideal_of, new_rows
+from proband.planners.rollout.arrays import Cells, Enough, Rows, cells_of, check, ideal_of, new_rows
 from proband.planners.rollout.growth import Growth, run
 from proband.planners.sparse.arrays import Arrays
 from proband.planners.sparse.trees import Trees
@@ -79,6 +79,7 @@ def grow_tree(
     width: int = WIDTH,
     allowed: ArrayLike | None = None,
     ceiling: ArrayLike | None = None,
+    enough: Enough | None = None,
 ) -> GrownTree:
     """Plan tests over past subjects quickly and well, without a proof.
 
@@ -109,6 +110,8 @@ def grow_tree(
         Tests that may be run. Default: all.
     ceiling : array_like (n,), optional
         The most that each row can bring. Default: the best of its stakes.
+    enough : Enough, optional
+        Subjects that each outcome of a test must have, or none, and those that each row stands for.
 
     Examples
     --------
@@ -123,7 +126,7 @@ def grow_tree(
     (0.935, [1, -1, 0, -1, -1], [0.5, 1.0])
     """
     arrays = check(codes, weight, stakes, cost, group, group_cost, starts, max_tests, budget, penalty)
-    rows = _rows(arrays, weight, arrays.stakes, ideal, ceiling, allowed, cells_of(arrays.codes))
+    rows = _rows(arrays, weight, arrays.stakes, ideal, ceiling, allowed, cells_of(arrays.codes), enough)
     made = Growth(arrays, rows, width)
     values = made.values
     return GrownTree(
@@ -234,11 +237,11 @@ def tree_value(
 
 def _rows(
     arrays: Arrays, weight: ArrayLike, stakes: FloatArray, ideal: ArrayLike | None, ceiling: ArrayLike | None,
-    allowed: ArrayLike | None, cells: Cells,
+    allowed: ArrayLike | None, cells: Cells, enough: Enough | None = None,
 ) -> Rows:  # fmt: skip
     """Bundle checked rows, with the ideal decisions of their stakes if none are given."""
     mass = np.ascontiguousarray(weight, dtype=np.float64)
     best = ideal_of(stakes) if ideal is None else np.ascontiguousarray(ideal, dtype=np.float64)
     if best.shape != stakes.shape or not (best >= 0).all():
         raise ValueError(f"ideal {best.shape} must be like stakes {stakes.shape}, with no number below 0")
-    return new_rows(arrays, mass, stakes, best, ceiling, allowed, cells)
+    return new_rows(arrays, mass, stakes, best, ceiling, allowed, cells, enough)
