@@ -116,7 +116,11 @@ def test_the_way_from_a_spreadsheet_to_a_policy(
             assert (shown.err or shown.out) == expected
         done += 1
     assert done == 8
-    _check_filled_in(tomllib.loads(Path("problem.toml").read_text(encoding="utf-8")), tomllib.loads(whole))
+    drafted = Path("problem.toml").read_text(encoding="utf-8")
+    _check_filled_in(tomllib.loads(drafted), tomllib.loads(whole))
+    beside = re.findall(r"^    (.*cuts = .*)$", SPREADSHEETS, flags=re.MULTILINE)
+    assert len(beside) == 2
+    assert "\n".join(beside) in drafted
 
 
 def test_the_page_on_notebooks_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,6 +48,20 @@ def load(found: Draft, tmp_path: Path) -> Problem:
     return Problem.load(path)
 
 
+def test_cuts_may_be_left_to_be_chosen_as_the_draft_says_but_for_the_label(tmp_path: Path) -> None:
+    ages = [20.0 + i % 61 for i in range(120)]
+    found = draft({"age": ages, "lives": [age / 2 for age in ages], "good": ["yes", "no"] * 60}, label="good")
+    lines = found.text.splitlines()
+    places = [n for n, line in enumerate(lines) if line.startswith("cuts = ")]
+    assert len(places) == 2
+    for n in places:
+        lines[n], lines[n + 1] = "", lines[n + 1].removeprefix("# ")
+    path = tmp_path / "problem.toml"
+    path.write_text(filled("\n".join(lines)), encoding="utf-8")
+    assert [test.choose_cuts for test in Problem.load(path).tests] == [True, True, False]
+    assert draft({"age": ages, "score": ages}, label="score").text.count('cuts = "choose"') == 1
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_draft_of_every_format_reads_its_own_table(name: str, tmp_path: Path) -> None:
     content = FORMATS[name](HEADER, rows())

@@ -62,8 +62,8 @@ def init_command(
         ]
     )
     which = f" --sheet {shlex.quote(sheet)}" if sheet else ""
-    plan = f"proband plan {shlex.quote(str(out))} --data {shlex.quote(str(table))}{which}"
-    printing.say(f'\nNow fill in every "?" in {out}, then:  {plan}')
+    fit = f"proband fit {shlex.quote(str(out))} --data {shlex.quote(str(table))}{which}"
+    printing.say(f'\nNow fill in every "?" in {out}, then:  {fit}')
 
 
 def _content(found: Draft) -> dict[str, Any]:

@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from proband.drafting.drafts import Draft
 
 _WIDTH = 118
+_CHOOSE = '# cuts = "choose"  # in place of these: proband fit chooses them, again in each fold of its validation'
 _HEAD = f"""\
 Fill in every "{UNFILLED}": what each test costs, and what each decision brings for each outcome of the label.
 A test that is known when the subject arrives has on_arrival = true in place of its cost. Tests that share a
 preparation, such as one blood sample, have group = "..." and group_cost = ... beside the cost.
-Then: proband plan FILE --data TABLE. All fields: docs/problem-files.md."""
+Then: proband fit FILE --data TABLE. All fields: docs/problem-files.md."""
 
 
 def draft_text(draft: Draft) -> str:
     """Return a draft as a problem file."""
     label = draft.label
-    outcomes = outcomes_of(label)
+    outcomes, why = outcomes_of(label), f"The label ({draft.why}): only past subjects have it."
     lines = [
         *_comment(f"A draft by proband init from {draft.source}: {draft.rows:,} rows.", *_HEAD.splitlines()),
         *_comment(*(f"DOUBT: {doubt}" for doubt in draft.doubts)),
@@ -39,7 +40,7 @@ def draft_text(draft: Draft) -> str:
     ]
     for test in draft.tests:
         lines += ["", *_test(test), f'cost = "{UNFILLED}"']
-    lines += ["", *_test(label, f"The label ({draft.why}): only past subjects have it."), "available = false"]
+    lines += ["", *_test(label, why, label=True), "available = false"]
     lines += ["", "[reward]", 'kind = "table"', f"targets = {toml_value([label.name])}"]
     lines += ["", *_comment("What each decision brings to a subject whose label is this one; a mistake is negative.")]
     for outcome in outcomes:
@@ -54,12 +55,14 @@ def outcomes_of(seen: Seen) -> tuple[str, ...]:
     return cut_names(seen.cuts, seen.column.unit) if seen.cuts else seen.outcomes
 
 
-def _test(seen: Seen, *more: str) -> list[str]:
+def _test(seen: Seen, *more: str, label: bool = False) -> list[str]:
     doubts = (f"DOUBT: {doubt}" for doubt in seen.doubts)
     lines = ["[[tests]]", f"name = {toml_value(seen.name)}", *_comment(*more, seen.facts, *doubts)]
     if not seen.cuts:
         return [*lines, f"outcomes = {toml_value(list(seen.outcomes))}"]
     lines.append(f"cuts = {toml_value(list(seen.cuts))}  # outcomes: {escaped(', '.join(outcomes_of(seen)))}")
+    if not label:
+        lines.append(_CHOOSE)  # what is good is not chosen by rows
     return [*lines, f"unit = {toml_value(seen.column.unit)}"] if seen.column.unit else lines
 
 
