@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from proband import Discrete, Problem, Records, Test, evaluate, plan
+from proband import Discrete, Problem, Records, Test, evaluate, fit, plan
+from proband.fitting.cutpoints import with_cuts
 from proband.instances import INSTANCES, bolts
 from proband.planners import Plan
 from proband.planners.validation import cross_validate
@@ -16,7 +17,7 @@ from proband.policies.episodes import follow
 from proband.reporting import Planned, planned, report_on
 from proband.reporting.curve import price_curve
 from proband.reporting.held_out import calibration, grouped, mistakes, treat, wilson
-from proband.reporting.recipes import Acting, law_of, priced, scaled
+from proband.reporting.recipes import Acting, folds_of, law_of, priced, scaled
 from proband.reporting.worth import test_worths as worths
 from proband.rewards import Match, Table
 
@@ -164,3 +165,26 @@ def test_wilsons_interval_holds_what_could_be_so(count: int, n: int) -> None:
     for edge in (low, high):
         if 1e-9 < edge < 1 - 1e-9:  # where the score test just does not reject
             assert abs(count / n - edge) / math.sqrt(edge * (1 - edge) / n) == pytest.approx(1.6448536, rel=1e-6)
+
+
+def test_cuts_are_chosen_again_without_the_rows_that_are_treated() -> None:
+    """Each row is coded, treated and told of by the cuts of its own fold."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(60, 8, 120)
+    rows = np.column_stack([x, rng.random(120) < 0.4, (x + rng.normal(0, 4, 120) < 58)]).astype(float)
+    tests = [Test("x", 0.1, choose_cuts=True), Test("z", 0.1), Test("bad", available=False)]
+    problem = Problem(tests, ["ship", "scrap"], Table(["bad"], [[2, -1], [-9, -1]]))
+    found = fit(problem, Records(rows), strength=0.3, validate=False)
+    treated = treat(found, (1.0, 2.0), [0], folds=3).treated
+    fold = folds_of(120, 3)
+    for k, own in enumerate(treated.problems):
+        assert own.tests[0].cuts == with_cuts(problem, rows[fold != k]).tests[0].cuts
+    assert len({own.tests[0].cuts for own in treated.problems}) > 1
+    cuts = [treated.problems[k].tests[0].cuts for k in fold]
+    assert treated.outcomes[:, 0].tolist() == [
+        np.searchsorted(c, v, side="right") for c, v in zip(cuts, x, strict=True)
+    ]
+    names = [f"row {n}" for n in range(120)]
+    for one in mistakes(found.problem, treated, names, most=5):
+        known, n = dict(one.known), int(one.row.removeprefix("row "))
+        assert known["x"] == treated.problems[fold[n]].tests[0].names[int(np.searchsorted(cuts[n], x[n], side="right"))]

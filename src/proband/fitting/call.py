@@ -117,6 +117,7 @@ def _fit_of(recipe: Recipe, made: Made, given: Records, rows: FloatArray, seen: 
         notes=tuple(notes_on(made.problem, made.engine.grid, made.coded(rows))),
         made=made,
         repeat=partial(_again, recipe, given, outcomes, made),
+        teach=partial(_taught, recipe, rows),
     )
 
 
@@ -138,15 +139,26 @@ def _again(
 ) -> Fit:
     if records is None and problem is not None and _without_prices(problem) == _without_prices(made.problem):
         return _repriced(made, coded, problem)
-    limits, task = recipe.limits, recipe.problem if problem is None else problem
+    task = recipe.problem if problem is None else problem
     if isinstance(records, Records) and problem is None:
         task = made.problem
     if records is None:
         records = before if len(choosing(task)) else coded
+    return _anew(recipe, task, records, made.strength.chosen)
+
+
+def _taught(recipe: Recipe, rows: FloatArray, chosen: IntArray) -> tuple[Fit, FloatArray]:
+    """Return what a recipe makes of some of the rows (n, d) alone, and all rows in its outcomes."""
+    found = _anew(recipe, recipe.problem, Records(rows[chosen]), recipe.strength)
+    return found, found.made.coded(rows)
+
+
+def _anew(recipe: Recipe, problem: Problem, records: Any, strength: float | None) -> Fit:
+    limits = recipe.limits
     return fit(
-        task,
+        problem,
         records,
-        strength=made.strength.chosen, max_tests=limits.max_tests, budget=limits.budget, min_leaf=limits.min_leaf,
+        strength=strength, max_tests=limits.max_tests, budget=limits.budget, min_leaf=limits.min_leaf,
         time_limit=limits.time_limit,
         method=recipe.engine, seed=recipe.seed, validate=False,
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """How strong the penalty is: a default, left only where subjects that were not seen speak for it.
 
 The value of a policy on a few hundred subjects is mostly noise, so candidates are compared on the same subjects, at
-half, single and double prices, and another strength than the default has to be ahead by its standard error.
+half, single and double prices, over two deals of four folds, and another strength than the default has to be ahead by
+two standard errors.
 """
 
 from __future__ import annotations
@@ -18,11 +19,16 @@ from proband.vocabulary import FloatArray, IntArray
 DEFAULT = PENALTY
 """The penalty of a leaf with one subject, in units of what a mistake costs."""
 
-STRENGTHS = (0.0, 0.1, DEFAULT, 1.0, 3.0, math.inf)
+STRENGTHS = (0.0, 0.1, DEFAULT, 1.0, 3.0, 10.0, math.inf)
 """Candidates; with the last one no test is ever run."""
 
-SCALES = (0.5, 1.0, 2.0)
-"""What prices are multiplied with."""
+SCALES = ((0.5, 1.0, 2.0), (0.5, 1.0, 2.0))
+"""What prices are multiplied with, in each deal of the folds."""
+
+SPARSE_SCALES = ((0.5,), (2.0,))
+"""The same where every plan takes its time."""
+
+FOLDS = 4
 
 MARGIN = 2.0
 """By how many standard errors another strength than the default has to be ahead."""
@@ -71,33 +77,34 @@ MOST_COMPARED = 2000
 
 def choose(
     n: int,
-    brought: Callable[[IntArray, IntArray, int], FloatArray],
+    brought: Callable[[IntArray, IntArray, Candidates, int], FloatArray],
+    scales: Sequence[Sequence[float]],
     *,
-    folds: int = 4,
-    repeats: int = 1,
     rng: np.random.Generator,
 ) -> Strength:
-    """Choose a strength.
+    """Choose a strength by cross-validation, in as many deals of the folds as there are `scales`.
 
     Parameters
     ----------
     n : int
         Number of subjects.
     brought : callable
-        From the subjects to learn from, those to be treated (indices), and a seed, to what every strength brings to the
-        latter at some multipliers of prices: shape (treated, strengths, multipliers).
+        From the subjects to learn from, those to be treated (indices), candidates, and a seed, to what each candidate
+        brings to the latter at its prices: shape (treated, candidates).
+    scales : sequence of sequence of float
+        Multipliers of prices that are compared in each deal.
     """
-    if n < 2 * folds:
+    if n < 2 * FOLDS:
         return Strength(DEFAULT)
     among = np.sort(rng.permutation(n)[:MOST_COMPARED])
     n = len(among)
     values = np.zeros((n, len(STRENGTHS)))
-    for _ in range(repeats):
-        fold = rng.permutation(np.arange(n) % folds)
-        for k in range(folds):
+    for own in scales:
+        fold, every = rng.permutation(np.arange(n) % FOLDS), candidates_at(own)
+        for k in range(FOLDS):
             here = np.flatnonzero(fold == k)
-            found = brought(among[fold != k], among[here], int(rng.integers(2**31)))
-            values[here] += found.mean(axis=2) / repeats
+            found = brought(among[fold != k], among[here], every, int(rng.integers(2**31)))
+            values[here] += found.reshape(len(here), len(STRENGTHS), -1).mean(axis=2) / len(scales)
     ahead = values - values[:, [STRENGTHS.index(DEFAULT)]]
     errors = ahead.std(axis=0, ddof=1) / math.sqrt(n)
     means = ahead.mean(axis=0)

@@ -23,7 +23,7 @@ class DenseEngine:
     """Plans for all candidates from some rows (n, d), and what they bring."""
 
     method = "dense"
-    scales: ClassVar[Sequence[float]] = SCALES
+    scales: ClassVar[Sequence[Sequence[float]]] = SCALES
 
     def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
         self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)

@@ -18,7 +18,7 @@ from proband.policies.nodes import Chance
 from proband.problem import Problem
 from proband.quantities import amount, number
 from proband.showing import Shown
-from proband.vocabulary import Records
+from proband.vocabulary import FloatArray, IntArray, Records
 
 __all__ = ["Chance", "Fit", "Interval", "Leaf", "Score", "Scores", "Strength", "Validation"]
 
@@ -59,6 +59,7 @@ class Fit(Shown):
     notes: tuple[str, ...]
     made: Made = field(repr=False)
     repeat: Callable[..., Fit] = field(repr=False)
+    teach: Callable[[IntArray], tuple[Fit, FloatArray]] = field(repr=False)
 
     def __repr__(self) -> str:
         named, seen = f"{self.problem.name!r}: " * bool(self.problem.name), self.validation
@@ -85,3 +86,10 @@ class Fit(Shown):
         are chosen again.
         """
         return self.repeat(problem, records)
+
+    def taught(self, rows: IntArray) -> tuple[Fit, FloatArray]:
+        """Return the fit to some of the subjects alone, by number, all that is chosen chosen again: cuts, strength.
+
+        With it come all subjects (n, d), in the outcomes of its own problem.
+        """
+        return self.teach(rows)

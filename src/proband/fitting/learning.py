@@ -60,7 +60,7 @@ class Learned:
         onehot = levels.onehot(rows[:, self.needed])
         classes = int(np.clip(len(rows) // 15, 2, CLASSES))
         counts = np.ones(len(rows))
-        starts = STARTS if len(rows) < MANY else 1
+        starts = STARTS if len(rows) < MANY and not quick else 1
         self.classes = [fit_classes(levels, onehot, counts, rng, classes=classes, steps=STEPS) for _ in range(starts)]
         self.sample = self.completed(rows)
 

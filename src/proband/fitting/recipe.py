@@ -8,7 +8,7 @@ import numpy as np
 
 from proband.distributions import totals
 from proband.fitting.believing import FitPlan
-from proband.fitting.choosing import STRENGTHS, Strength, candidates_at, choose
+from proband.fitting.choosing import Candidates, Strength, choose
 from proband.fitting.cutpoints import coded, with_cuts
 from proband.fitting.dense import DenseEngine
 from proband.fitting.grid import Grid
@@ -59,9 +59,7 @@ class Recipe:
         return ENGINES[self.engine](Grid(problem), rows, rng, quick=quick)
 
     def _chosen(self, rows: FloatArray) -> Strength:
-        every = candidates_at(ENGINES[self.engine].scales)
-
-        def brought(learn: IntArray, treat: IntArray, seed: int) -> FloatArray:
+        def brought(learn: IntArray, treat: IntArray, every: Candidates, seed: int) -> FloatArray:
             own = np.random.default_rng(seed)
             problem = with_cuts(self.problem, rows[learn])
             outcomes = coded(self.problem, problem, rows)
@@ -71,9 +69,10 @@ class Recipe:
                 per_subject(sample, _rescaled(solved.treat(c, sample.rows), scale), len(treat))
                 for c, scale in enumerate(every.scale.tolist())
             ]
-            return np.column_stack(values).reshape(len(treat), len(STRENGTHS), -1)
+            return np.column_stack(values)
 
-        return choose(len(rows), brought, rng=np.random.default_rng([self.seed, len(rows), 1]))
+        rng = np.random.default_rng([self.seed, len(rows), 1])
+        return choose(len(rows), brought, ENGINES[self.engine].scales, rng=rng)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ import numpy as np
 from proband.distributions import Discrete, totals
 from proband.distributions.discrete import row_ids
 from proband.fitting.believing import Believed, FitPlan, plan_of
-from proband.fitting.choosing import Candidates
+from proband.fitting.choosing import SPARSE_SCALES, Candidates
 from proband.fitting.dense import filled
 from proband.fitting.grid import Grid
 from proband.fitting.learning import Learned
@@ -57,7 +57,7 @@ class WideEngine:
     """Plans for all candidates from some rows (n, d), and what they bring."""
 
     method: ClassVar[str] = "rollout"
-    scales: ClassVar[Sequence[float]] = (1.0,)
+    scales: ClassVar[Sequence[Sequence[float]]] = SPARSE_SCALES
 
     def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
         self.grid, self.learned = grid, Learned(grid, rows, rng, quick=quick)

@@ -1,17 +1,18 @@
 """What happens to each row under a plan that was made without it: who is decided wrongly, and are chances as told.
 
-The rows are dealt into K folds. For each fold everything is made again without its rows, and they are treated by the
-plan that comes out. At the end of its way each row is told with which probability the decision is the best one, or
-which outcome is there; what is observed is beside it. Rows are grouped by what they were told, and each group's share
-has a Wilson interval.
+The rows are dealt into K folds. For each fold everything is made again without its rows, cuts that were chosen
+included, and they are treated by the plan that comes out. At the end of its way each row is told with which probability
+the decision is the best one, or which outcome is there; what is observed is beside it. Rows are grouped by what they
+were told, and each group's share has a Wilson interval.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from proband.policies.episodes import follow
 from proband.problem import Problem
 from proband.reporting.curve import Point, judged, seen_point
 from proband.reporting.recipes import Acting, Recipe, folds_of, law_of, scaled, without
-from proband.vocabulary import FloatArray, IntArray, Pooling, Records, outcome_codes
+from proband.vocabulary import FloatArray, IntArray, Pooling, outcome_codes
 
 MOST_GROUPS = 10
 FEWEST = 15
@@ -38,7 +39,11 @@ class Treated:
     rows : IntArray of shape (n,)
         Which rows of the records these are, each counted as often as it was seen.
     outcomes, states : FloatArray of shape (n, d)
-        What they are, and what was known in the end.
+        What they are, and what was known in the end, in the outcomes of the problem of their fold.
+    fold : IntArray of shape (n,)
+        Into which fold each was dealt.
+    problems : list of Problem
+        Of each fold: cuts that were chosen are chosen again without its rows.
     actions : IntArray of shape (n,)
         The decisions.
     costs, tests, lost : FloatArray of shape (n,)
@@ -54,6 +59,8 @@ class Treated:
     rows: IntArray
     outcomes: FloatArray
     states: FloatArray
+    fold: IntArray
+    problems: list[Problem]
     actions: IntArray
     costs: FloatArray
     tests: FloatArray
@@ -133,26 +140,28 @@ def treat(
     records = recipe.records
     assert records is not None
     numbers = np.repeat(np.arange(len(records)), records.counts)
-    rows, fold = records.outcomes[numbers], folds_of(len(numbers), folds)
-    complete = np.flatnonzero(~np.isnan(rows).any(axis=1))
-    whole = _Sums(recipe.problem, rows, watched(recipe.problem, rows[complete]))
-    along = {factor: _Sums(recipe.problem, rows) for factor in multipliers}
-    lacking = {test: _Sums(recipe.problem, rows) for test in tests}
+    fold, outcomes = folds_of(len(numbers), folds), records.outcomes[numbers]
+    complete = np.flatnonzero(~np.isnan(outcomes).any(axis=1))
+    whole = _Sums(outcomes.shape, watched(recipe.problem, outcomes[complete]))
+    along = {factor: _Sums(outcomes.shape) for factor in multipliers}
+    lacking = {test: _Sums(outcomes.shape) for test in tests}
+    problems = []
     for k in range(folds):
-        here = complete[fold[complete] == k]
-        made = recipe.again(records=Records(rows[fold != k]))
-        whole.add(made, here, tell=True)
+        made, rows = recipe.taught(np.flatnonzero(fold != k))
+        part = _Part(made.problem, rows, complete[fold[complete] == k])
+        problems.append(part.problem)
+        whole.add(made, part, tell=True)
         for factor, sums in along.items():
-            other = made if factor == 1 else made.again(problem=scaled(recipe.problem, factor))
-            sums.add(other, here)
+            other = made if factor == 1 else made.again(problem=scaled(part.problem, factor))
+            sums.add(other, part)
             each()
         for test, sums in lacking.items():
-            sums.add(made.again(problem=without(recipe.problem, [test])), here)
+            sums.add(made.again(problem=without(part.problem, [test])), part)
             each()
     points = [seen_point(factor, *sums.figures(complete)) for factor, sums in along.items()]
     brought = whole.brought(complete)
     worth = {test: interval(brought - sums.brought(complete)) for test, sums in lacking.items()}
-    return Outcome(whole.treated(numbers, complete), points, worth)
+    return Outcome(whole.treated(numbers, complete, fold, problems), points, worth)
 
 
 def calibration(problem: Problem, treated: Treated) -> Calibration:
@@ -214,7 +223,7 @@ def mistakes(problem: Problem, treated: Treated, names: Sequence[str], *, most: 
         found.append(
             Mistake(
                 row=names[int(treated.rows[n])],
-                known=tuple((name, str(value)) for name, value in problem.describe(treated.states[n]).items()),
+                known=tuple((name, str(value)) for name, value in described(treated, n).items()),
                 decision=problem.action_name(int(treated.actions[n])),
                 better=problem.action_name(right),
                 lost=float(treated.lost[n]),
@@ -223,6 +232,11 @@ def mistakes(problem: Problem, treated: Treated, names: Sequence[str], *, most: 
             )
         )
     return found
+
+
+def described(treated: Treated, n: int) -> Mapping[str, object]:
+    """Return what was known of a row in the end, in the words of the problem of its fold."""
+    return treated.problems[int(treated.fold[n])].describe(treated.states[n])
 
 
 def best_actions(problem: Problem, rows: FloatArray) -> IntArray:
@@ -240,28 +254,36 @@ def watched(problem: Problem, rows: FloatArray) -> int:
     return problem.d + int(np.argmin(often))
 
 
+class _Part(NamedTuple):
+    """A fold: the problem that was planned without it, all rows in its outcomes, and which of them are the fold's."""
+
+    problem: Problem
+    rows: FloatArray
+    here: IntArray
+
+
 class _Sums:
     """What happened to each of n rows, filled in fold by fold."""
 
-    def __init__(self, problem: Problem, rows: FloatArray, watch: int = -1) -> None:
-        n = len(rows)
-        self.problem, self.rows, self.watch = problem, rows, watch
-        self.states, self.actions = np.full((n, problem.d), np.nan), np.zeros(n, dtype=np.int64)
+    def __init__(self, shape: tuple[int, ...], watch: int = -1) -> None:
+        n, self.watch = shape[0], watch
+        self.outcomes, self.states, self.actions = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(n, int)
         self.costs, self.tests, self.lost, self.told, self.told_watched = np.zeros((5, n))
 
-    def add(self, made: Recipe, here: IntArray, *, tell: bool = False) -> None:
+    def add(self, made: Recipe, part: _Part, *, tell: bool = False) -> None:
         """Treat the rows of a fold; with `tell` say how sure the decisions are."""
+        problem, rows, here = part
         if not len(here):
             return
-        ended = follow(self.problem, Acting(made.plan), self.rows[here])
-        self.states[here], self.actions[here] = ended.states, ended.actions
+        ended = follow(problem, Acting(made.plan), rows[here])
+        self.outcomes[here], self.states[here], self.actions[here] = rows[here], ended.states, ended.actions
         self.costs[here], self.tests[here] = ended.costs, ended.tests
-        self.lost[here] = judged(self.problem, self.rows[here], ended.actions)
+        self.lost[here] = judged(problem, rows[here], ended.actions)
         law = law_of(made.plan)
         if tell:
-            self.told[here] = chances(self.problem, law, ended.states, ended.actions)
+            self.told[here] = chances(problem, law, ended.states, ended.actions)
         if tell and self.watch >= 0:
-            self.told_watched[here] = chances(self.problem, law, ended.states, np.full(len(here), self.watch))
+            self.told_watched[here] = chances(problem, law, ended.states, np.full(len(here), self.watch))
 
     def figures(self, chosen: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self.costs[chosen], self.tests[chosen], self.lost[chosen]
@@ -270,11 +292,13 @@ class _Sums:
         """Return what plans brought to rows, less what the best decisions would have brought."""
         return -self.costs[chosen] - self.lost[chosen]
 
-    def treated(self, numbers: IntArray, chosen: IntArray) -> Treated:
+    def treated(self, numbers: IntArray, chosen: IntArray, fold: IntArray, problems: list[Problem]) -> Treated:
         return Treated(
             rows=numbers[chosen],
-            outcomes=self.rows[chosen],
+            outcomes=self.outcomes[chosen],
             states=self.states[chosen],
+            fold=fold[chosen],
+            problems=problems,
             actions=self.actions[chosen],
             costs=self.costs[chosen],
             tests=self.tests[chosen],

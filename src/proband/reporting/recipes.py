@@ -16,7 +16,7 @@ from proband.planners import Plan
 from proband.planners.validation import Validation
 from proband.policies import Tree
 from proband.problem import Problem
-from proband.vocabulary import IntArray, Kind, Policy, Records
+from proband.vocabulary import FloatArray, IntArray, Kind, Policy, Records
 
 
 class Recipe(Protocol):
@@ -49,6 +49,14 @@ class Recipe(Protocol):
 
     def again(self, problem: Problem | None = None, records: Records | None = None) -> Recipe:
         """Return the same way to plan, on other prices or other rows."""
+        ...
+
+    def taught(self, rows: IntArray) -> tuple[Recipe, FloatArray]:
+        """Return the same way to plan from some of the rows alone, all that is chosen chosen again.
+
+        Rows are numbers of subjects, each record counted as often as it was seen. With the recipe come all subjects
+        (n, d) in the outcomes of its own problem, whose cuts may be others.
+        """
         ...
 
 
@@ -101,6 +109,12 @@ class Planned:
             law = self.learn(records)
         kept = self.records if records is None else records
         return type(self)(self.problem if problem is None else problem, law, self.make, kept, self.learn, self.notes)
+
+    def taught(self, rows: IntArray) -> tuple[Self, FloatArray]:
+        """Return the same way to plan from some of the rows alone, and all rows."""
+        assert self.records is not None
+        every = np.repeat(self.records.outcomes, self.records.counts, axis=0)
+        return self.again(records=Records(every[rows])), every
 
 
 @dataclass(frozen=True)
