@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,7 +39,8 @@ def document(head: str = HEAD, tests: str = TEST, reward: str = REWARD) -> str:
 
 
 def _test(line: str, name: str = "crack") -> str:
-    return f'[[tests]]\nname = "{name}"\n{line}'
+    outcomes = "" if "outcomes" in line else '\noutcomes = ["none", "deep"]'
+    return f'[[tests]]\nname = "{name}"\n{line}{outcomes}'
 
 
 def table_with(lines: str) -> str:
@@ -66,7 +68,6 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "a number of thousands of hexadecimal digits": (f"schema = 0x{'f' * 9000}", "", ("more than 4300 digits",)),
     "lists in lists": (f"schema = {'[' * 401}{']' * 401}", "", ("not valid TOML",)),
     "a key twice": ("schema = 1\nschema = 1", "", ("not valid TOML",)),
-    "empty": ("", "schema", ("missing", "required", "add it")),
     "unknown field": (
         document(f'{HEAD}\nunits = "EUR"'),
         "units",
@@ -74,15 +75,23 @@ RULES: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "unknown field like no other": (document(f"{HEAD}\nzzz = 1"), "zzz", ("no such field", "remove it")),
     # schema, name, unit, decisions
-    "schema missing": (document('decisions = ["pass", "fail"]'), "schema", ("missing", "add it")),
+    "schema missing": (document('decisions = ["pass", "fail"]'), "schema", ("missing", "required", "add it")),
     "schema of tomorrow": (
         document('schema = 2\ndecisions = ["pass", "fail"]'),
         "schema",
         ("it is 2", "reads 1", "set schema = 1"),
     ),
-    "schema as text": (document('schema = "1"'), "schema", ("it is '1'", "a whole number")),
-    "schema as truth": (document("schema = true"), "schema", ("it is True", "a whole number")),
-    "schema as float": (document("schema = 1.0"), "schema", ("it is 1.0", "a whole number")),
+    "schema as text": (document(HEAD.replace("schema = 1", 'schema = "1"')), "schema", ("it is '1'", "a whole number")),
+    "schema as truth": (
+        document(HEAD.replace("schema = 1", "schema = true")),
+        "schema",
+        ("it is True", "a whole number"),
+    ),
+    "schema as float": (
+        document(HEAD.replace("schema = 1", "schema = 1.0")),
+        "schema",
+        ("it is 1.0", "a whole number"),
+    ),
     "name as number": (document(f"{HEAD}\nname = 5"), "name", ("it is 5", "a text")),
     "unit as number": (document(f"{HEAD}\nunit = 5"), "unit", ("it is 5", "a text")),
     "decisions as text": (document('schema = 1\ndecisions = "pass"'), "decisions", ("it is 'pass'", "a list")),
@@ -442,6 +451,86 @@ def test_every_rule_is_answered_by_file_key_rule_and_remedy(rule: str, tmp_path:
     for fragment in fragments:
         assert fragment in message
     assert len(message) < 3000
+    assert caught.value.mistakes == (message,)
+
+
+WHOLE = f"""{HEAD}
+name = "bolts"
+ignore = ["id"]
+
+{TEST}
+
+{CHEAP}
+outcomes = ["clean", "rusty"]
+
+{_test("cost = 1.0", "sound")}
+
+{REWARD}
+"""
+SLIPS = {
+    # what stands in the file, what shall stand there, and what is said
+    "title": ('name = "bolts"', "name = 5", "name: it is 5"),
+    "column": ('ignore = ["id"]', 'ignore = ["id", "id"]', "ignore: ignore is"),
+    "cost": ("cost = 2.0", "cost = -2.0", "tests[0]: test 'crack': cost is -2"),
+    "field": ("cost = 0.1", "cosst = 0.1", "tests[1].cosst: there is no such field"),
+    "outcomes": ('"clean", "rusty"', '"clean", "clean"', "tests[1]: test 'visual': outcomes"),
+    "type": ("cost = 1.0", 'cost = "one"', "tests[2].cost: it is 'one'"),
+    "target": ('when = { crack = "none" }', 'when = { crak = "none" }', "reward.utilities[0].when.crak: 'crak' is not"),
+    "outcome": ('{ crack = "deep" }', '{ crack = "depe" }', "reward.utilities[1].when.crack: it is 'depe'"),
+    "utility": ("pass = -20", 'pass = "much"', "reward.utilities[1].value.pass: it is 'much'"),
+}  # fmt: skip
+MEET = {("field", "outcomes"), ("outcomes", "target"), ("outcomes", "outcome"), ("outcomes", "utility")}
+"""Where the first keeps the second from being judged, or the other way round."""
+
+
+def mistakes_of(*slips: str) -> tuple[str, ...]:
+    text = WHOLE
+    for slip in slips:
+        right, wrong, _ = SLIPS[slip]
+        assert text.count(right) == 1, slip
+        text = text.replace(right, wrong)
+    with pytest.raises(ProblemFileError) as caught:
+        Problem.from_dict(tomllib.loads(text), source="here")
+    return caught.value.mistakes
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_one_mistake_is_told_as_if_there_were_no_others_and_none_hides_another(slip: str) -> None:
+    (own,) = mistakes_of(slip)
+    assert own.startswith(f"here: {SLIPS[slip][2]}")
+    for other in SLIPS:
+        if slip < other and not {(slip, other), (other, slip)} & MEET:
+            assert set(mistakes_of(slip, other)) == {own, *mistakes_of(other)}
+
+
+def test_mistakes_are_told_at_once_the_first_ten_of_them() -> None:
+    tests = [{"name": f"t{n}", "cost": -1} for n in range(14)]
+    with pytest.raises(ProblemFileError) as several:
+        Problem.from_dict({"schema": 1, "tests": tests, "reward": {"kind": "match"}}, source="here")
+    lines = str(several.value).split("\n")
+    assert lines[0] == "here: 14 mistakes:"
+    assert lines[10].startswith("  tests[9]: test 't9': cost is -1; a cost must be finite and 0 or more")
+    assert lines[11:] == ["  and 4 more"]
+    assert len(several.value.mistakes) == 14
+
+
+def test_what_follows_from_a_mistake_is_not_told() -> None:
+    assert len(mistakes_of("outcomes")) == 1
+    assert len(mistakes_of("target", "utility")) == 2
+    text = WHOLE.replace("decisions =", "decisons =")
+    with pytest.raises(ProblemFileError, match=r"^problem: decisons: there is no such field") as misspelt:
+        Problem.from_dict(tomllib.loads(text))
+    assert len(misspelt.value.mistakes) == 1
+    with pytest.raises(ProblemFileError) as empty:
+        Problem.from_dict({})
+    assert [text.split(": ")[1] for text in empty.value.mistakes] == ["schema", "tests", "reward"]
+    reward = {"kind": "table", "targets": ["a"], "utilities": [{"value": {"y": "?"}}]}
+    tests = [{"name": "a", "cost": "?"}, {"name": "b", "cost": "?", "group": "g", "group_cost": 1, "cuts": [2, 1]}]
+    content = {"schema": 1, "decisions": ["y"], "tests": tests, "reward": reward}
+    with pytest.raises(ProblemFileError) as draft:
+        Problem.from_dict(content)
+    assert ["are not filled in" in text for text in draft.value.mistakes] == [True, False]
+    assert "tests[1]: test 'b': cuts are" in draft.value.mistakes[1]
 
 
 def test_the_plain_document_is_right(tmp_path: Path) -> None:
@@ -578,7 +667,7 @@ def test_a_structure_with_infinite_limits_is_still_read() -> None:
 
 def test_a_source_begins_messages_about_dictionaries() -> None:
     with pytest.raises(ProblemFileError, match=r"^here: schema: "):
-        Problem.from_dict({}, source="here")
+        Problem.from_dict({"schema": 2}, source="here")
 
 
 ODD_NAMES = [

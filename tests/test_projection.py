@@ -120,7 +120,11 @@ def document(reward: str, tests: str = "") -> str:
 
 SCORES = 'kind = "projection"\n[[reward.scores]]\nname = "z"\nweights = { a = 1.0 }\n'
 FILES = {
-    "no scores": ('kind = "projection"', "reward.scores", "write [[reward.scores]]"),
+    "no scores": (
+        'kind = "projection"\n[[reward.pieces]]\ndecision = "yes"',
+        "reward.scores",
+        "write [[reward.scores]]",
+    ),
     "no pieces": (SCORES, "reward.pieces", "write [[reward.pieces]]"),
     "unknown field": (f"{SCORES}[[reward.pieces]]\ndecision = 'yes'\nworth = 1", "reward.pieces[0].worth", "no such"),
     "no decision": (f"{SCORES}[[reward.pieces]]\nvalue = 1", "reward.pieces[0].decision", "missing"),
@@ -135,7 +139,11 @@ FILES = {
         "reward.pieces[0]",
         "low must be below high",
     ),
-    "wrong test": (SCORES.replace("a = 1.0", "b = 1.0"), "reward.scores[0].weights.b", "not a test"),
+    "wrong test": (
+        f"{SCORES.replace('a = 1.0', 'b = 1.0')}[[reward.pieces]]\ndecision = 'yes'",
+        "reward.scores[0].weights.b",
+        "not a test",
+    ),
     "field of another kind": ('kind = "projection"\nscale = 1.0', "reward.scale", 'use kind = "entropy"'),
     "entropy with negative scale": ('kind = "entropy"\nscale = -2', "reward", "above 0"),
 }
@@ -150,6 +158,18 @@ def test_bad_files(kind: str, tmp_path: Path) -> None:
         Problem.load(path)
     assert str(caught.value).startswith(f"{path}: {key}: ")
     assert fragment in str(caught.value)
+    assert len(caught.value.mistakes) == 1
+
+
+def test_mistakes_of_scores_and_pieces_are_told_at_once(tmp_path: Path) -> None:
+    pieces = "[[reward.pieces]]\ndecision = 'perhaps'\nslope = { y = 1 }\n[[reward.pieces]]\nworth = 1\n"
+    (tmp_path / "p.toml").write_text(document(SCORES.replace("a = 1.0", "b = 1.0") + pieces))
+    with pytest.raises(ProblemFileError) as caught:
+        Problem.load(tmp_path / "p.toml")
+    assert [line.partition(": ")[0] for line in str(caught.value).splitlines()[1:]] == [
+        "  reward.scores[0].weights.b", "  reward.pieces[0].slope.y", "  reward.pieces[0].decision",
+        "  reward.pieces[1].worth",
+    ]  # fmt: skip
 
 
 def test_a_measured_test_lists_no_outcomes(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ Codes(exit=2, http=422)
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
@@ -27,7 +27,17 @@ class ProblemError(ProbandError, ValueError):
 
 
 class ProblemFileError(ProblemError):
-    """A problem file breaks a rule; the message begins with the file and the key."""
+    """A problem file breaks a rule; the message begins with the file and the key.
+
+    Attributes
+    ----------
+    mistakes : tuple of str
+        Where several rules are broken, what would be said of each alone; else the message.
+    """
+
+    def __init__(self, message: str, mistakes: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.mistakes = tuple(mistakes) or (message,)
 
 
 class TableError(ProbandError, ValueError):
@@ -188,6 +198,27 @@ def shown(value: object) -> str:
     """
     text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+MOST_TOLD = 10
+"""Mistakes of a file that a message tells."""
+
+
+def told(lines: Sequence[str], total: int, what: str) -> str:
+    """Return one mistake as a sentence; several as a list, with how many more there are.
+
+    Examples
+    --------
+    >>> print(told(["line 2: a", "line 3: b"], 14, "cells cannot be read"))
+    14 cells cannot be read:
+      line 2: a
+      line 3: b
+      and 12 more
+    """
+    if total == 1:
+        return lines[0]
+    more = [f"and {total - len(lines):,} more"] if total > len(lines) else []
+    return "\n  ".join([f"{total:,} {what}:", *lines, *more])
 
 
 def codes(error: ProbandError) -> Codes:

@@ -30,7 +30,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from proband import problem_files, tables
+from proband import problem_files, problem_reading, tables
 from proband.errors import ProblemError, UnknownNameError
 from proband.prices import Prices
 from proband.problem_rules import as_reward, checked_decisions, checked_tests, index_of, no_outcome
@@ -122,7 +122,7 @@ class Problem(Shown):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], *, source: str = "problem") -> Self:
         """Build a problem from the structure of a problem file; `source` begins every message."""
-        return cls(**problem_files.arguments(content, source=source))
+        return cls(**problem_reading.arguments(content, source=source))
 
     def to_dict(self, *, unstated: bool = False) -> dict[str, Any]:
         """Return the structure of a problem file as JSON values; None stands for a limit that is not there.

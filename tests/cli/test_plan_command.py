@@ -133,6 +133,10 @@ class TestMistakes:
         result = run("plan", "broken.toml", "--data", "bolts-records.csv")
         assert result.status == 2
         assert result.err.startswith("error: broken.toml: tests[2]")
+        Path("broken.toml").write_text(Path("broken.toml").read_text().replace("schema = 1", "schema = 1\nzzz = 1"))
+        lines = run("plan", "broken.toml", "--data", "bolts-records.csv").err.splitlines()
+        assert lines[0] == "error: broken.toml: 2 mistakes:"
+        assert [line.partition(": ")[0] for line in lines[1:]] == ["  zzz", "  tests[2]"]
 
     def test_incomplete_records_need_a_word(self, run, files) -> None:
         lines = Path("bolts-records.csv").read_text().splitlines()

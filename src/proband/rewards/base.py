@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from proband.checking import FieldTypes, check_fields, mistake
+from proband.checking import FieldTypes, Findings, check_fields, mistake
 from proband.errors import ProblemError
 from proband.registries import Registry
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, Reward, Test
@@ -94,25 +94,31 @@ def default_decisions(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return REWARDS[kind].default_decisions if isinstance(kind, str) and kind in REWARDS else ()
 
 
-def read_reward(source: str, entry: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str]) -> Reward:
-    """Read the table [reward]."""
+def check_reward(source: str, entry: Mapping[str, Any]) -> None:
+    """Raise unless the table [reward] is of a known kind, and has the fields of that, whatever stands in them."""
     named = {key: value for key, value in entry.items() if key == "kind"}
     check_fields(source, "reward", named, {"kind": str}, required=("kind",))
     kind, known = entry["kind"], [kind for kind in REWARDS if kind != "unstated"]  # which nobody writes by hand
     if kind not in REWARDS:
         raise mistake(source, "reward.kind", f"it is {kind!r}; kinds are {', '.join(known)}; choose one")
-    fields = {"kind": str, **REWARDS[kind].fields}
-    for key in entry.keys() - fields.keys():
+    found, fields = Findings(source), {"kind": str, **REWARDS[kind].fields}
+    own = dict(entry)
+    for key in [key for key in entry if key not in fields]:
         owner = next((other for other in known if key in REWARDS[other].fields), None)
         if owner is not None:
-            raise mistake(
-                source,
-                f"reward.{key}",
-                f'a reward of kind {kind!r} has no such field; remove it, or use kind = "{owner}"',
-            )
-    check_fields(source, "reward", entry, fields, required=REWARDS[kind].required)
+            said = f'a reward of kind {kind!r} has no such field; remove it, or use kind = "{owner}"'
+            found.add(mistake(source, f"reward.{key}", said))
+            del own[key]
+    required = REWARDS[kind].required if len(own) == len(entry) else ()
+    found.passes(check_fields, source, "reward", own, fields, required=required)
+    found.check()
+
+
+def read_reward(source: str, entry: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str]) -> Reward:
+    """Read the table [reward]."""
+    check_reward(source, entry)
     try:
-        reward = REWARDS[kind].from_dict(entry, tests, decisions, source=source)
+        reward = REWARDS[entry["kind"]].from_dict(entry, tests, decisions, source=source)
         reward.check(tests, decisions)
     except ProblemError as error:
         if str(error).startswith(f"{source}: "):

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from proband.checking import FieldTypes, mistake
+from proband.checking import FieldTypes, Findings, mistake
 from proband.errors import ProblemError, shown
 from proband.rewards.base import BaseReward
 from proband.rewards.scores import Piece, Score
@@ -160,16 +160,21 @@ class Projection(BaseReward):
         cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str
     ) -> Self:
         """Build the reward from its table in a problem file."""
+        found = Findings(source)
+        rows = {key: found.of(_rows, source, content, key) or [] for key in ("scores", "pieces")}
+        own = [test.name for test in tests]
         scores = [
-            Score.from_dict(row, [test.name for test in tests], source=source, key=f"reward.scores[{n}]")
-            for n, row in enumerate(_rows(source, content, "scores"))
+            found.of(Score.from_dict, row, own, source=source, key=f"reward.scores[{n}]")
+            for n, row in enumerate(rows["scores"])
         ]
-        names = [score.name for score in scores]
+        names = [row["name"] for row in rows["scores"] if isinstance(row.get("name"), str)]
+        known = bool(names) and len(names) == len(rows["scores"])  # else nobody knows what pieces may name
         pieces = [
-            Piece.from_dict(row, names, decisions, source=source, key=f"reward.pieces[{n}]")
-            for n, row in enumerate(_rows(source, content, "pieces"))
+            found.of(Piece.from_dict, row, names, decisions, source=source, key=f"reward.pieces[{n}]")
+            for n, row in enumerate(rows["pieces"] if known else ())
         ]
-        return cls(scores, pieces)
+        found.check()
+        return cls([score for score in scores if score], [piece for piece in pieces if piece])
 
     def to_dict(self, tests: Sequence[Test], decisions: Sequence[str]) -> dict[str, Any]:
         """Return the reward's table in a problem file."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from proband.checking import NUMBER, FieldTypes, check_fields, check_names_in, mistake
+from proband.checking import NUMBER, FieldTypes, Findings, check_fields, check_names_in, mistake
 from proband.errors import ProblemError, shown
 from proband.texts import check_plain
 from proband.vocabulary import FloatArray, Test
@@ -118,13 +118,13 @@ class Piece:
         """Build the piece from its table in a problem file."""
         check_fields(source, key, content, _PIECE, required=("decision",))
         tables = {part: content.get(part, {}) for part in ("when", "slope", "at")}
+        found, decision = Findings(source), content["decision"]
         for part, table in tables.items():
-            check_names_in(source, f"{key}.{part}", table, scores, "a score")
-        decision = content["decision"]
+            found.passes(check_names_in, source, f"{key}.{part}", table, scores, "a score")
         if decision not in decisions:
-            raise mistake(
-                source, f"{key}.decision", f"it is {decision!r}; decisions are {', '.join(decisions)}; choose one"
-            )
+            said = f"it is {decision!r}; decisions are {', '.join(decisions)}; choose one"
+            found.add(mistake(source, f"{key}.decision", said))
+        found.check()
         try:
             return cls(decision, content.get("value", 0.0), **tables)
         except ProblemError as error:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from proband.checking import FieldTypes, check_fields, check_names, check_names_in, mistake
+from proband.checking import FieldTypes, Findings, check_fields, check_names, check_names_in, mistake
 from proband.errors import ProblemError, shown
 from proband.files import LARGEST_NUMBER, MOST_CELLS, MOST_TARGETS
 from proband.rewards.base import BaseReward
@@ -98,9 +98,11 @@ class Table(BaseReward):
         cls, content: Mapping[str, Any], tests: Sequence[Test], decisions: Sequence[str], *, source: str
     ) -> Self:
         """Build the reward from its table in a problem file."""
+        found = Findings(source)
         for key in ("targets", "utilities"):
             if not content.get(key):
-                raise mistake(source, f"reward.{key}", "it is missing or empty; a table reward needs it; add it")
+                found.add(mistake(source, f"reward.{key}", "it is missing or empty; a table reward needs it; add it"))
+        found.check()
         by_name = {test.name: test for test in tests}
         targets = content["targets"]
         wrong = [target for target in targets if not isinstance(target, str) or target not in by_name]
@@ -111,11 +113,15 @@ class Table(BaseReward):
         check_names(source, "reward.targets", targets)
         utilities = _empty_table(source, [by_name[target].k for target in targets], len(decisions))
         places = [{outcome: b for b, outcome in enumerate(by_name[target].names)} for target in targets]
+        given = dict(zip(targets, places, strict=True))
         rows = [
-            _utilities(source, f"reward.utilities[{n}]", row, dict(zip(targets, places, strict=True)), decisions)
+            found.of(_utilities, source, f"reward.utilities[{n}]", row, given, decisions)
             for n, row in enumerate(content["utilities"])
         ]
-        for index, numbers in reversed(rows):  # an earlier entry covers what a later one covers too
+        found.check()
+        for index, numbers in reversed(
+            [row for row in rows if row is not None]
+        ):  # an earlier entry covers what a later one covers too
             utilities[index] = numbers
         if np.isnan(utilities).any():
             cell = np.argwhere(np.isnan(utilities))[0]
@@ -155,20 +161,21 @@ def _utilities(
     if not isinstance(row, Mapping):
         raise mistake(source, key, f"it is {shown(row)}; it must be a table with when and value; write both")
     check_fields(source, key, row, _ENTRY, required=("value",))
-    when, value = row.get("when", {}), row["value"]
-    check_names_in(source, f"{key}.when", when, list(targets), "a target of the reward")
-    check_names_in(source, f"{key}.value", value, decisions, "a decision")
+    when, value, found = row.get("when", {}), row["value"], Findings(source)
+    found.passes(check_names_in, source, f"{key}.when", when, list(targets), "a target of the reward")
+    found.passes(check_names_in, source, f"{key}.value", value, decisions, "a decision")
+    found.check()
     index: list[int | slice] = []
     for name, places in targets.items():
         outcome = when.get(name)
         if name in when and (not isinstance(outcome, str) or outcome not in places):
-            raise mistake(
-                source,
-                f"{key}.when.{name}",
-                f"it is {shown(outcome)}; outcomes are {', '.join(places)}; choose one",
-            )
-        index.append(slice(None) if outcome is None else places[outcome])
-    return tuple(index), [_utility(source, f"{key}.value.{decision}", value.get(decision)) for decision in decisions]
+            said = f"it is {shown(outcome)}; outcomes are {', '.join(places)}; choose one"
+            found.add(mistake(source, f"{key}.when.{name}", said))
+        else:
+            index.append(slice(None) if outcome is None else places[outcome])
+    numbers = [found.of(_utility, source, f"{key}.value.{y}", value.get(y)) for y in decisions]
+    found.check()
+    return tuple(index), [number for number in numbers if number is not None]
 
 
 def _utility(source: str, key: str, number: Any) -> float:

@@ -14,16 +14,14 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from proband.errors import TableError
+from proband.errors import MOST_TOLD, TableError, told
 from proband.numerals import NO_MARKS
 from proband.tables.sheets import (
-    MOST_SHOWN,
     SNIFFED,
     Sheet,
     known_name,
     title_note,
     titles,
-    told,
     without_blank_columns,
 )
 
@@ -71,7 +69,7 @@ def read_delimited(source: str, content: bytes, wanted: Collection[str]) -> Shee
         lines = [
             f"line {line}: it has {entries} entries; the header has {len(header)}; give each column an entry (empty "
             "where a test was not run)"
-            for line, entries in wrong[:MOST_SHOWN]
+            for line, entries in wrong[:MOST_TOLD]
         ]
         raise TableError(f"{source}: {told(lines, len(wrong), 'lines cannot be read')}")
     columns = list(zip(*(cells for _, cells in rest), strict=True))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 
-from proband.errors import TableError, shown
+from proband.errors import MOST_TOLD, TableError, shown, told
 from proband.numerals import NO_MARKS, written
 from proband.texts import text_of
 
@@ -20,8 +20,6 @@ Cell = str | int | float | bool | dt.date | dt.time | None
 
 SNIFFED = 50
 """Rows at the beginning that are looked at to find delimiter and header."""
-MOST_SHOWN = 10
-"""Mistakes of a table that a message shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,25 +81,8 @@ class Mistakes:
             return
         found = sorted(self._found)
         places, word = self._sheet.places, self._sheet.place
-        lines = [f"{word} {places[row]}, column {name!r}: {text}" for row, _, name, text in found[:MOST_SHOWN]]
+        lines = [f"{word} {places[row]}, column {name!r}: {text}" for row, _, name, text in found[:MOST_TOLD]]
         raise self._sheet.error(told(lines, len(found), "cells cannot be read"))
-
-
-def told(lines: Sequence[str], total: int, what: str) -> str:
-    """Return one mistake as a sentence; several as a list, with how many more there are.
-
-    Examples
-    --------
-    >>> print(told(["line 2: a", "line 3: b"], 14, "cells cannot be read"))
-    14 cells cannot be read:
-      line 2: a
-      line 3: b
-      and 12 more
-    """
-    if total == 1:
-        return lines[0]
-    more = [f"and {total - len(lines):,} more"] if total > len(lines) else []
-    return "\n  ".join([f"{total:,} {what}:", *lines, *more])
 
 
 def titles(rows: Sequence[Sequence[Cell]]) -> int:
