@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -12,6 +13,7 @@ import pytest
 from pydantic import TypeAdapter
 from tests.service.conftest import Verb
 from tests.service.running import Running, at, new_study
+from tests.tables.formats import FORMATS, workbook
 
 from proband import Problem, Study
 from proband.service import replies
@@ -216,6 +218,55 @@ def test_the_table_of_subjects(service: Running, tokens: dict[str, str], study: 
     table = service.call("GET", at(study, "table.csv"), token=tokens["viewer"])
     [row] = csv.DictReader(io.StringIO(table.body.decode()))
     assert (row["subject"], row["visual"], row["ultrasonic"]) == ("'=1+1", "clean", "")
+
+
+def in_base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+@pytest.mark.parametrize("name", ["workbook.xlsx", "table.parquet", "latin-1.csv"])
+def test_past_records_come_as_files_of_any_kind(
+    service: Running, tokens: dict[str, str], study: str, problem: Problem, name: str
+) -> None:
+    content = FORMATS[name](["visual", "ultrasonic"], [["clean", "ok"], ["rusty", None]])
+    past = {"file": in_base64(content), "source": name}
+    engineer = tokens["engineer"]
+    given = {"problem": new_study(problem)["problem"], "past": past}
+    assert service.call("POST", "/api/check", given, token=engineer).json["past"] == 2
+    assert service.call("POST", at(study, "records"), past, token=engineer).json == {"added": 2, "recognised": 0}
+    assert service.call("POST", at(study, "records"), past, token=engineer).json == {"added": 0, "recognised": 2}
+
+
+def test_what_is_wrong_with_a_file_of_past_records_is_said(
+    service: Running, tokens: dict[str, str], study: str, problem: Problem
+) -> None:
+    engineer, header = tokens["engineer"], ["visual", "ultrasonic"]
+    book = workbook({"2024": (header, [["clean", "ok"]]), "2025": (header, [["claen", "ok"], ["rusty", "yes"]])})
+    past = {"file": in_base64(book), "source": "past.xlsx"}
+    given = {"problem": new_study(problem)["problem"], "past": past}
+    assert (
+        "past.xlsx: it has the sheets ['2024', '2025']"
+        in service.call("POST", "/api/check", given, token=engineer).json["mistake"]
+    )
+    mistake = service.call("POST", "/api/check", {**given, "past": {**past, "sheet": "2025"}}, token=engineer).json
+    assert mistake["mistake"].startswith("past.xlsx: 2 cells cannot be read:\n  row 2, column 'visual': the outcome")
+    learned = service.call("POST", at(study, "records"), {**past, "sheet": "2024"}, token=engineer)
+    assert learned.json["added"] == 1
+    for wrong, said in (
+        ({"file": "%%%"}, "no base64"),
+        ({"file": in_base64(b"PK\x03\x04 and more")}, "records: "),
+        ({"file": in_base64(book), "records": "visual\n"}, "give one of the two"),
+        ({}, "give one of the two"),
+    ):
+        answer = service.call("POST", at(study, "records"), wrong, token=engineer)
+        assert (answer.status, said in answer.detail) == (422, True), answer
+
+
+def test_all_mistakes_of_a_problem_are_told(service: Running, tokens: dict[str, str], problem: Problem) -> None:
+    text = new_study(problem)["problem"].replace("cost = 0.1", "cost = -1").replace("cost = 0.6", "cosst = 0.6")
+    told = service.call("POST", "/api/check", {"problem": text}, token=tokens["engineer"]).detail.split("\n")
+    assert told[0] == "the problem: 2 mistakes:"
+    assert [line.partition(": ")[0] for line in told[1:]] == ["  tests[0]", "  tests[1].cosst"]
 
 
 def test_records_are_learned_once(service: Running, tokens: dict[str, str], study: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import base64
+import io
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
+from proband.errors import RequestError
 from proband.service.access.tokens import ROLES
 from proband.studies.events.checks import LONGEST, LONGEST_REASON, MOST_SUBJECTS
 
@@ -126,12 +129,40 @@ class Restart(Request):
     reason: Reason
 
 
+class Upload(io.BytesIO):
+    """A table that was sent, as an open file; messages speak of its name, and it stands in no folder."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        super().__init__(content)
+        self.name = name
+
+
 class Past(Request):
-    """Past records, as the text of a CSV table: one column a test, one row a subject, empty where it was not run."""
+    """Past records: one column a test, one row a subject, empty where it was not run.
+
+    They come as the text of a CSV table, or as a file of any kind that is read: .xlsx, Parquet, CSV in other letters.
+    """
 
     model_config = _example({"records": "visual,ultrasonic\nclean,ok\nrusty,\n", "source": "2025.csv"})
-    records: str = Field(min_length=1)
+    records: str | None = Field(None, min_length=1, description="The text of a CSV table; either this or `file`.")
+    file: str | None = Field(None, min_length=1, description="A file as it is, in base64.")
+    sheet: Name | None = Field(None, description="Which sheet of a workbook; needed where several hold something.")
     source: Name = Field("records", description="Where they come from, for the log.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.records is None) == (self.file is None):
+            raise ValueError("past records are either a text (records) or a file (file); give one of the two")
+        return self
+
+    def table(self) -> Upload:
+        """Return the table as an open file."""
+        if self.records is not None:
+            return Upload(self.records.encode(), self.source)
+        try:
+            return Upload(base64.b64decode("".join((self.file or "").split()), validate=True), self.source)
+        except ValueError as error:
+            raise RequestError(f"the file of the past records is no base64 ({error}); encode it anew") from error
 
 
 class Unborn(Request):

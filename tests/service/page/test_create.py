@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.service.page.conftest import Visit
 from tests.service.running import Running, at, new_study
+from tests.tables.formats import FORMATS, workbook
 
 from proband import Problem
 
@@ -99,7 +100,25 @@ def test_mistakes_in_the_records_are_pointed_out_at_their_lines(visit: Visit, fi
     expect(page.get_by_role("button", name="Begin the study")).to_be_enabled()
 
 
-def test_a_name_that_is_taken_and_files_that_are_no_text(visit: Visit, files: Path, study: str) -> None:
+def test_all_mistakes_of_a_problem_are_pointed_out_at_once(visit: Visit, files: Path) -> None:
+    text = (files / "problem.toml").read_text()
+    for right, wrong, *_ in (MISTAKES[0], MISTAKES[1], ('"pass" = -4.0', '"pass" = "less"')):
+        assert right in text
+        text = text.replace(right, wrong, 1)
+    page = visit("engineer").goes("new")
+    problem = part(page, "The problem")
+    problem.locator("textarea").fill(text)
+    mistakes = problem.locator(".mistakes li")
+    expect(mistakes).to_have_count(3)
+    lines = text.split("\n")
+    wanted = ["[[tests]]", "cosst = 0.6", next(line for line in lines if '"less"' in line)]
+    assert problem.locator(".gutter .bad").all_inner_texts() == [str(lines.index(line) + 1) for line in wanted]
+    expect(mistakes.nth(2)).to_contain_text("must be a finite number")
+    mistakes.nth(1).get_by_role("button").press("Enter")
+    assert page.evaluate(MARKED) == "cosst = 0.6"
+
+
+def test_a_name_that_is_taken_and_files_that_are_something_else(visit: Visit, files: Path, study: str) -> None:
     page = visit("engineer").goes("new")
     part(page, "The problem").get_by_label("From a file").set_input_files(files / "problem.toml")
     page.get_by_label("Name", exact=True).fill(study)
@@ -107,7 +126,39 @@ def test_a_name_that_is_taken_and_files_that_are_no_text(visit: Visit, files: Pa
     (files / "past.xlsx").write_bytes(b"PK\x03\x04 and more")
     past = part(page, "Past records")
     past.get_by_label("From a file").set_input_files(files / "past.xlsx")
-    expect(past.locator(".mistakes")).to_contain_text("save the sheet as CSV")
+    expect(past.locator(".mistakes")).to_contain_text("save it again")
+    part(page, "The problem").get_by_label("From a file").set_input_files(files / "past.xlsx")
+    expect(part(page, "The problem").locator(".mistakes")).to_contain_text("a problem is a text (TOML)")
+
+
+def test_a_study_begins_from_a_workbook_and_learns_from_another(
+    visit: Visit, service: Running, tokens: dict[str, str], files: Path, study: str
+) -> None:
+    header, good = ["visual", "ultrasonic"], [["clean", "ok"], ["rusty", "crack"], ["rusty", None]]
+    wrong = [["claen", "ok"], ["rusty", "yes"]]
+    (files / "past.xlsx").write_bytes(workbook({"2024": (header, wrong), "2025": (header, good)}))
+    page = visit("engineer").goes("new")
+    part(page, "The problem").get_by_label("From a file").set_input_files(files / "problem.toml")
+    past = part(page, "Past records")
+    past.get_by_label("From a file").set_input_files(files / "past.xlsx")
+    expect(past.locator(".mistakes")).to_contain_text("it has the sheets ['2024', '2025']")
+    past.get_by_label("Sheet").fill("2024")
+    expect(past.locator(".mistakes li")).to_have_count(2)
+    expect(past.locator(".mistakes li").first).to_contain_text("row 2, column 'visual': the outcome 'claen' is unknown")
+    expect(page.get_by_role("button", name="Begin the study")).to_be_disabled()
+    past.get_by_label("Sheet").fill("2025")
+    expect(past).to_contain_text("They are right: 3 past subjects.")
+    page.get_by_role("button", name="Begin the study").click()
+    expect(page.locator("#entry")).to_be_focused()
+    name = f"new {study}"
+    events = service.call("GET", at(name, "events"), token=tokens["viewer"]).json["items"]
+    assert (events[1]["data"]["source"], sum(events[1]["data"]["counts"])) == ("past.xlsx", 3)
+    (files / "more.parquet").write_bytes(FORMATS["table.parquet"](header, [*good, ["clean", None]]))
+    page.get_by_role("link", name="Dashboard").click()
+    page.get_by_role("button", name="Learn from past records").click()
+    page.get_by_role("dialog").get_by_label("A table").set_input_files(files / "more.parquet")
+    page.get_by_role("button", name="Learn", exact=True).click()
+    expect(page.locator("#toasts")).to_contain_text("4 past subjects added, 0 known already")
 
 
 def test_a_problem_is_drafted_from_records_as_spreadsheets_write_them(visit: Visit) -> None:

@@ -3,7 +3,7 @@
 
 import * as api from "./api.js";
 import { choice, field, fill, h, heading, seldom, tell, toast } from "./dom.js";
-import { Editor } from "./editor.js";
+import { Editor, TABLES } from "./editor.js";
 import { EXAMPLE } from "./example.js";
 import { count } from "./numbers.js";
 import { link, may, me } from "./places.js";
@@ -24,7 +24,7 @@ class Page {
     this.check = seldom(() => this.checked(), 700);
     const changed = () => { this.ready(false); this.check(); };
     this.problem = new Editor({ label: "The problem", accept: ".toml,.txt,text/plain", changed, hint: "Tests with their prices and outcomes, decisions, and what each is worth: a problem file (TOML)." });
-    this.past = new Editor({ label: "Past records", accept: ".csv,.tsv,.txt,text/csv,text/plain", changed, hint: "If there are any: a table (CSV) with one column a test and one row a subject, empty where a test was not run." });
+    this.past = new Editor({ label: "Past records", accept: TABLES, table: true, changed, hint: "If there are any: a table (CSV, .xlsx or Parquet) with one column a test and one row a subject, empty where a test was not run." });
     this.named = h("input", { maxlength: 200, autocomplete: "off", oninput: changed });
     this.agent = choice([["", "the one for this kind of problem"]]);
     this.horizon = h("input", { type: "number", min: 1, inputmode: "numeric" });
@@ -54,8 +54,7 @@ class Page {
   ready(yes) { this.begin.disabled = !yes; }
 
   given() {
-    const past = this.past.text.trim() ? { records: this.past.text, source: (this.past.name || "records").slice(0, 200) } : null;
-    return { problem: this.problem.text, name: this.named.value.trim() || null, past };
+    return { problem: this.problem.text, name: this.named.value.trim() || null, past: this.past.given };
   }
 
   /** Let the library look at what is there. */

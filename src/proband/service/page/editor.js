@@ -1,10 +1,28 @@
 // A text with numbered lines, read from a file in the browser or typed, with its mistakes pointed out at their lines.
 
 import { count } from "./numbers.js";
-import { fill, fresh, h } from "./dom.js";
+import { field, fill, fresh, h } from "./dom.js";
 import { mistakesOf } from "./mistakes.js";
 
 const LONGEST = 200_000;
+
+/** The files that tables are read from. */
+export const TABLES = ".csv,.tsv,.txt,.xlsx,.parquet,text/csv,text/plain";
+
+const BINARY = [[0x50, 0x4b, 0x03, 0x04], [0x50, 0x4b, 0x05, 0x06], [0x50, 0x41, 0x52, 0x31], [0xd0, 0xcf, 0x11, 0xe0]];
+const isBinary = (start) => BINARY.some((begins) => begins.every((byte, i) => start[i] === byte));
+
+/** Return how a table is sent: as a text that can be written on, or as the file that it is (.xlsx, Parquet). */
+export async function tableOf(file) {
+  const start = new Uint8Array(await file.slice(0, 4).arrayBuffer());
+  if (!isBinary(start)) return { records: await textOf(file) };
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve({ file: reader.result.slice(reader.result.indexOf(",") + 1) });
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
 
 /** Read a file as text: UTF-8, UTF-16 with its mark, or else Windows-1252, as old spreadsheets write. */
 export async function textOf(file) {
@@ -12,7 +30,7 @@ export async function textOf(file) {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     return new TextDecoder(bytes[0] === 0xff ? "utf-16le" : "utf-16be").decode(bytes);
   }
-  if (bytes[0] === 0x50 && bytes[1] === 0x4b) throw new Error(`${file.name} is a workbook or an archive; save the sheet as CSV, and choose that`);
+  if (isBinary(bytes)) throw new Error(`${file.name} is a workbook, a Parquet file or an archive; a problem is a text (TOML): choose that, or draft one from past records`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -21,8 +39,10 @@ export async function textOf(file) {
 }
 
 export class Editor {
-  constructor({ label, hint, accept, changed, placeholder = "" }) {
+  constructor({ label, hint, accept, changed, table = false, placeholder = "" }) {
     this.changed = changed;
+    this.table = table;
+    this.content = null;
     this.file = h("input", { type: "file", accept, onchange: () => this.read() });
     this.file.id = fresh("file");
     this.area = h("textarea", { class: "code", rows: 14, spellcheck: "false", autocapitalize: "off", wrap: "off", placeholder, "aria-label": `${label}, the text`, oninput: () => this.edited() });
@@ -34,20 +54,31 @@ export class Editor {
     this.large = null;
     this.name = "";
     this.box = h("div", { class: "editor" }, this.gutter, this.area);
+    this.sheet = h("input", { maxlength: 200, autocomplete: "off", oninput: () => this.changed() });
+    this.sheets = h("div", { hidden: true }, field("Sheet", this.sheet, "Its name, where the workbook has several."));
     this.element = h("section", { class: "panel" },
       h("h2", {}, label), h("p", { class: "hint" }, hint),
-      h("div", { class: "field" }, h("label", { for: this.file.id }, "From a file"), this.file, " ", this.chosen), this.box, this.said);
+      h("div", { class: "field" }, h("label", { for: this.file.id }, "From a file"), this.file, " ", this.chosen), this.sheets, this.box, this.said);
     this.number();
   }
 
   get text() { return this.large ?? this.area.value; }
 
+  /** What is sent of a table; null where there is none. */
+  get given() {
+    const named = { source: (this.name || "records").slice(0, 200) };
+    if (this.content !== null) return { ...named, file: this.content, sheet: this.sheet.value.trim() || null };
+    return this.text.trim() ? { ...named, records: this.text } : null;
+  }
+
   async read() {
     const [file] = this.file.files;
     if (!file) return;
     try {
-      this.set(await textOf(file), file.name);
-      fill(this.chosen, file.name);
+      const { records, file: content } = this.table ? await tableOf(file) : { records: await textOf(file) };
+      this.set(records ?? "", file.name, content);
+      const away = h("button", { type: "button", class: "small quiet", onclick: () => { fill(this.chosen); this.set(""); } }, "Leave it out");
+      fill(this.chosen, file.name, content !== undefined && [" ", away]);
     } catch (error) {
       fill(this.chosen);
       this.mistake(error.message);
@@ -55,11 +86,14 @@ export class Editor {
     this.file.value = "";  // so that the same file, written anew, can be chosen again
   }
 
-  set(text, name = "") {
+  set(text, name = "", content = null) {
     this.name = name;
+    this.content = content;
     this.large = text.length > LONGEST ? text : null;
     this.area.value = this.large ? "" : text;
-    this.box.hidden = this.large !== null;
+    this.box.hidden = this.large !== null || content !== null;
+    this.sheets.hidden = content === null;
+    this.sheet.value = "";
     this.number();
     this.mistake(null, this.large && `${count(text.split("\n").length, "line")}: too many to be shown here.`);
     this.changed();
@@ -79,7 +113,7 @@ export class Editor {
 
   /** Point mistakes out, or say that there are none. */
   mistake(detail, fine = "") {
-    const found = detail ? mistakesOf(detail, this.text) : [];
+    const found = detail ? mistakesOf(detail, this.text, { numbered: this.content === null }) : [];
     this.area.setAttribute("aria-invalid", String(found.length > 0));
     this.number(new Set(found.flatMap(({ lines }) => lines)));
     const lines = this.text.split("\n");

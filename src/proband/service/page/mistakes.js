@@ -1,15 +1,17 @@
 // Where the library's mistakes stand in a text: it names a line, a key such as tests[2].cost, or what is not filled in.
 
 /** Return the mistakes that a message tells, each with the lines of the text that it is about (from 1; none if unknown). */
-export function mistakesOf(detail, text) {
-  const cells = detail.split("\n").map((line) => [line.match(/^\s*line (\d+)\b/), line.trim()]).filter(([found]) => found);
-  if (cells.length) return cells.map(([found, said]) => ({ said, lines: [Number(found[1])] }));
-  const said = detail.replace(/^the problem: /, "");
+export function mistakesOf(detail, text, { numbered = true } = {}) {
+  const [first, ...rest] = detail.replace(/^the problem: /, "").split("\n");
+  return (rest.length ? rest : [first]).map((each) => ({ said: each.trim(), lines: numbered ? placeOf(each.trim(), text) : [] }));
+}
+
+function placeOf(said, text) {
   const place = said.match(/\bline (\d+)/);
-  if (place) return [{ said, lines: [Number(place[1])] }];
-  if (said.includes('"?"')) return [{ said, lines: linesWith(text, /=.*"\?"/) }];
+  if (place) return [Number(place[1])];
+  if (said.includes('"?"')) return linesWith(text, /=.*"\?"/);
   const key = said.match(/^([A-Za-z_][\w-]*(?:\[\d+\])?(?:\.[\w-]+(?:\[\d+\])?)*)[: ]/);
-  return [{ said, lines: key ? linesOf(key[1], text) : [] }];
+  return key ? linesOf(key[1], text) : [];
 }
 
 function linesWith(text, pattern) {

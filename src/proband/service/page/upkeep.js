@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { dialog, field, fill, h, toast, wrong } from "./dom.js";
+import { TABLES, tableOf } from "./editor.js";
 import { count } from "./numbers.js";
 import { may } from "./places.js";
 
@@ -36,10 +37,16 @@ function form(title, parts, yes, send) {
 }
 
 function records(study) {
-  const file = h("input", { type: "file", accept: ".csv,.tsv,.txt,text/csv", required: true });
-  form("Learn from past records", [field("A table (CSV)", file, "One column a test, one row a subject, empty where it was not run. The same table again adds nothing.")], "Learn", async (box) => {
+  const file = h("input", { type: "file", accept: TABLES, required: true });
+  const sheet = h("input", { maxlength: 200, autocomplete: "off" });
+  const fields = [
+    field("A table (CSV, .xlsx or Parquet)", file, "One column a test, one row a subject, empty where it was not run. The same table again adds nothing."),
+    field("Sheet", sheet, "Its name, if it is a workbook with several."),
+  ];
+  form("Learn from past records", fields, "Learn", async (box) => {
     const [chosen] = file.files;
-    const answer = await api.post(api.at(study, "records"), { records: await chosen.text(), source: chosen.name });
+    const given = { ...(await tableOf(chosen)), source: chosen.name.slice(0, 200), sheet: sheet.value.trim() || null };
+    const answer = await api.post(api.at(study, "records"), given);
     toast(`${count(answer.added, "past subject")} added, ${answer.recognised} known already`);
     box.close();
   });

@@ -8,7 +8,7 @@ from typing import Any
 
 from proband.agents import agents_for, default_agent
 from proband.drafting import draft
-from proband.errors import TableError
+from proband.errors import MissingExtraError, TableError
 from proband.problem import Problem
 from proband.service import replies, requests
 from proband.service.access.tokens import Caller, Role
@@ -33,9 +33,8 @@ async def draft_problem(service: Service, caller: Engineer, given: requests.Undr
     """Draft a problem file from past records: tests, outcomes, decisions, every doubt; prices are to be filled in."""
 
     def work() -> dict[str, Any]:
-        with lent(given.records, ".csv", given.source) as path:
-            found = replace(draft(path, label=given.label), source=escaped(given.source))
-            return {"problem": found.text, "label": found.label.name, "doubts": found.all_doubts}
+        found = replace(draft(given.table(), label=given.label, sheet=given.sheet), source=escaped(given.source))
+        return {"problem": found.text, "label": found.label.name, "doubts": found.all_doubts}
 
     return Answer(await service.desk.run(work, seconds=service.limits.long_seconds))
 
@@ -56,9 +55,8 @@ def _checked(store: Store, caller: Caller, given: requests.Unborn) -> dict[str, 
 def _past(given: requests.Past, problem: Problem) -> dict[str, Any]:
     """Return how many past subjects there are, or what is wrong with them: the problem is right all the same."""
     try:
-        with lent(given.records, ".csv", given.source) as path:
-            records = problem.records(path)
-            past_records(records, problem, given.source)
-    except TableError as error:
+        records = problem.records(given.table(), sheet=given.sheet)
+        past_records(records, problem, given.source)
+    except (TableError, MissingExtraError) as error:
         return {"past": None, "mistake": str(error)}
     return {"past": int(records.counts.sum()), "mistake": None}

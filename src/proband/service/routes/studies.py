@@ -88,8 +88,7 @@ async def learn_from_records(
     """Learn from past records; the same table again adds nothing."""
 
     def learn(live: Study) -> dict[str, int]:
-        with lent(given.records, ".csv", given.source) as path:
-            learned = live.learn_from(path, source=given.source, key=key)
+        learned = live.learn_from(given.table(), source=given.source, sheet=given.sheet, key=key)
         return {"added": int(learned), "recognised": learned.recognised}
 
     return Answer(await service.desk.write(study, learn, actor=caller.user, station=None))
@@ -167,15 +166,13 @@ def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated:
         _check_same(study, problem, given)
     with study:
         if given.past is not None:
-            with lent(given.past.records, ".csv", given.past.source) as path:
-                study.learn_from(path, source=given.past.source)
+            study.learn_from(given.past.table(), source=given.past.source, sheet=given.past.sheet)
     return name
 
 
 def _check_past(given: requests.Past, problem: Problem) -> None:
     """Raise unless past records can be learned."""
-    with lent(given.records, ".csv", given.source) as path:
-        past_records(problem.records(path), problem, given.source)
+    past_records(problem.records(given.table(), sheet=given.sheet), problem, given.source)
 
 
 def _check_same(study: Study, problem: Problem, given: requests.NewStudy) -> None:
