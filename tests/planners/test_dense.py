@@ -14,6 +14,8 @@ import pytest
 import proband
 from proband import Discrete, Problem, Test, evaluate, plan
 from proband.errors import DistributionError, ProblemError, StateError, TooLargeError
+from proband.planners.dense import BorrowedPlan
+from proband.planners.discrete_plan import DiscretePlan
 from proband.policies import DecideNow, FixedSet
 from proband.rewards import Match, Table, Unstated
 from proband.testing import (
@@ -34,6 +36,28 @@ dense = functools.partial(proband.plan, method="dense")
 @pytest.mark.parametrize("kind", REWARDS)
 def test_dense_is_brute_force(kind: str, seed: int) -> None:
     check_planner(dense, np.random.default_rng([seed, 7]), instances=60, kind=kind, tolerance=1e-12)
+
+
+@pytest.mark.parametrize("kind", REWARDS)
+def test_a_borrowed_plan_says_what_following_it_brings_under_its_own_law(kind: str, rng: np.random.Generator) -> None:
+    """Not what it brought under the law that it was made with: values, explanations and trees say the same."""
+    for _ in range(20):
+        problem = random_problem(rng, kind=kind, max_tests=4)
+        law, other = (random_distribution(rng, problem) for _ in range(2))
+        lent = dense(problem, other)
+        borrowed = BorrowedPlan(lent.layout, law, lent.solution)
+        assert borrowed.value == pytest.approx(evaluate(problem, law, borrowed).value, abs=1e-12)
+        assert borrowed.value <= dense(problem, law).value + 1e-9
+        assert borrowed.tree().root.value == pytest.approx(borrowed.value, abs=1e-12)
+        states = problem.states(random_states(rng, problem, 12))
+        states = states[~np.isnan(states[:, problem.context]).any(axis=1)]
+        states = states[law.mass(states) > 0]
+        followed = DiscretePlan._values(borrowed, states, law.mass(states))
+        assert borrowed.values(states) == pytest.approx(followed, abs=1e-12)
+        for state, value in zip(states, followed, strict=True):
+            account = borrowed.explain(state)
+            [own] = [each for each in account.alternatives if each.action == account.action]
+            assert own.value == pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.1, 0.5, 1.0])

@@ -105,7 +105,7 @@ def test_a_study_is_checked_before_it_begins(
     assert check(name=study)["exists"]
     wrong = check(past={"records": "visual,ultrasonic\nclaen,ok\n", "source": "past.csv"})
     assert str(wrong["mistake"]).startswith("past.csv: line 2, column 'visual': the outcome 'claen' is unknown")
-    wrong_problem = service.call("POST", "/api/check", {"problem": text.replace("cost", "cosst")}, token=engineer)
+    wrong_problem = service.call("POST", "/api/check", {"problem": text.replace("cost", "cosst", 1)}, token=engineer)
     assert wrong_problem.detail.startswith("the problem: tests[0].cosst: there is no such field")
 
 
@@ -118,3 +118,22 @@ def test_a_problem_is_drafted(service: Running, tokens: dict[str, str]) -> None:
     assert found["problem"].startswith("# A draft by proband init from past.csv: 40 rows.")
     none = service.call("POST", "/api/draft", {"records": "visual\nclean\n"}, token=tokens["engineer"])
     assert "a single column" in none.detail
+
+
+def test_a_tree_that_is_cut_says_what_the_plan_brings_and_how_it_goes_on(
+    service: Running, tokens: dict[str, str], problem: Problem, study: str
+) -> None:
+    name, viewer = f"cut {study}", tokens["viewer"]
+    past = PAST.replace("rusty,ok", "rusty,crack") + "rusty,ok\n" * 40
+    given = new_study(problem, name=name, agent="greedy", past={"records": past})
+    assert service.call("POST", "/api/studies", given, token=tokens["engineer"]).status == 201
+    whole, cut = (service.call("GET", f"{at(name, 'tree')}?depth={depth}", token=viewer).json for depth in (2, 1))
+    rusty = cut["root"]["children"]["rusty"]
+    assert (rusty["goes_on"], "decision" in rusty) == ("ultrasonic", True)
+    assert rusty["value"] < rusty["expected"] == pytest.approx(whole["root"]["children"]["rusty"]["value"], abs=1e-12)
+    assert cut["root"]["value"] < cut["root"]["expected"] == pytest.approx(whole["root"]["value"], abs=1e-12)
+    for known, node in (({}, cut["root"]), ({"visual": "rusty"}, rusty)):
+        advice = service.call("POST", at(name, "what-if"), {"known": known}, token=viewer).json
+        assert advice["policy"] == cut["position"]
+        [value] = [each["value"] for each in advice["alternatives"] if each["name"] == advice["action"]]
+        assert value == pytest.approx(node["expected"], abs=1e-12)

@@ -69,7 +69,7 @@ class Solved:
         outcomes = np.ascontiguousarray(rows[:, layout.tests], dtype=np.int64)
         last, _, costs, tests = dense_kernel.walk(
             self.actions[candidate], layout.offset, layout.k, layout.prices, layout.peers,
-            layout.context_number(rows), outcomes,
+            layout.context_number(rows), outcomes, np.int64(0),
         )  # fmt: skip
         decisions = self.actions[candidate][last].astype(np.int64) - layout.m
         return Brought(problem.realised(rows, problem.d + decisions) - costs, costs, tests.astype(np.float64))

@@ -72,8 +72,8 @@ class DensePlan(DiscretePlan):
         super().__init__(layout.problem, distribution)
         self.layout = layout
         self.solution = solution
-        self.value = root_value(layout, solution)
-        self.bound = self.value
+        if self.exact:
+            self.value = self.bound = root_value(layout, solution)
         self._looks_up = self.problem.reward.pooling is Pooling.MAXIMUM
 
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
@@ -100,14 +100,15 @@ class DensePlan(DiscretePlan):
         codes = self.solution.actions[last]
         return Episodes(states, meaning_of_codes(self, self.layout, states, codes), costs, tests)
 
-    def _walk(self, rows: FloatArray) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    def _walk(self, rows: FloatArray, begun: int = 0) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+        """Take complete outcome vectors (n, d) to decision; `begun` are the tests done before, as bits."""
         from proband.planners import dense_kernel
 
         layout = self.layout
         arrays = (layout.offset, layout.k, layout.prices, layout.peers)
         outcomes = np.ascontiguousarray(rows[:, layout.tests], dtype=np.int64)
         last, sets, costs, tests = dense_kernel.walk(
-            self.solution.actions, *arrays, layout.context_number(rows), outcomes
+            self.solution.actions, *arrays, layout.context_number(rows), outcomes, np.int64(begun)
         )
         return last, sets, costs, tests
 
@@ -134,14 +135,33 @@ class DensePlan(DiscretePlan):
 class BorrowedPlan(DensePlan):
     """The tests of a plan made under another law, with the decisions that are best under this one.
 
-    `value` and :meth:`values` are those of the other law; :attr:`evaluation` is exact under this one.
+    What it is worth, in every state, is worked out under this law by following it; how much better the best plan is,
+    is not known.
     """
 
     exact = False
+    bound = math.inf
 
     def __init__(self, layout: Layout, distribution: Discrete, solution: Solution) -> None:
         super().__init__(layout, distribution, solution)
         self._looks_up = True
+
+    @cached_property
+    def value(self) -> float:  # type: ignore[override]
+        """Expected total reward of a new subject under this law."""
+        return self.evaluation.value
+
+    def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
+        return np.array([self._followed(row) for row in rows])
+
+    def _followed(self, row: FloatArray) -> float:
+        """Return what following the tests from a state brings under this law, with the best decisions after them."""
+        agrees = np.flatnonzero(self.distribution.agrees(row))
+        begun = sum(1 << bit for bit, i in enumerate(self.layout.tests) if not np.isnan(row[i]))
+        last, _, costs, _ = self._walk(self.distribution.support[agrees], begun)
+        ends, cells = np.unique(last, return_inverse=True)
+        p = self.distribution.probabilities[agrees]
+        return float((self.decider.total(agrees, cells, len(ends)) - p @ costs) / p.sum())
 
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the action of each state, shape (n,)."""

@@ -217,13 +217,13 @@ def solve_sets(
 @kernel
 def walk(
     actions: Any, offset: IntArray, k: IntArray, prices: FloatArray, peers: IntArray, context: IntArray,
-    outcomes: IntArray,
+    outcomes: IntArray, begun: np.int64,
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:  # fmt: skip
-    """Take subjects from arrival to decision.
+    """Take subjects to decision, from arrival or from where some tests were done.
 
     Parameters are the codes of :class:`~proband.planners.dense.Solution`, arrays of the layout, the numbers of the
-    subjects' contexts (n,) and their outcomes (n, m). Returns, for each, the number of the last state, the tests
-    done as bits, what they cost, and how many they are.
+    subjects' contexts (n,), their outcomes (n, m), and the tests done before as bits. Returns, for each, the number of
+    the last state, the tests done as bits, what those cost that were done here, and how many they are.
     """
     n, m = outcomes.shape
     last = np.empty(n, dtype=np.int64)
@@ -231,7 +231,7 @@ def walk(
     costs = np.zeros(n)
     tests = np.zeros(n, dtype=np.int64)
     for r in range(n):
-        done = np.int64(0)
+        done = begun
         while True:
             code = context[r]
             for i in range(m):

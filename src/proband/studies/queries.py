@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -47,6 +47,14 @@ class DrawsTree(Protocol):
         ...
 
 
+class Drawn(NamedTuple):
+    """A plan as a tree, the plan, and up to which event its agent had learned."""
+
+    tree: Tree
+    plan: Policy
+    position: int
+
+
 def policy(study: Station) -> Policy:
     """Return the policy that a newcomer would get."""
     study._journal.check_open()
@@ -60,14 +68,20 @@ def planned(study: Station) -> Planned:
 
 def tree(study: Station, *, depth: int | None = None) -> Tree:
     """Return what was learned as a decision tree: the plan of the present policy, without its exploration."""
+    return drawn(study, depth=depth).tree
+
+
+def drawn(study: Station, *, depth: int | None = None) -> Drawn:
+    """Return what was learned as a tree, with the plan that it is of; no method of a study, for who draws it."""
     study._journal.check_open()
-    plan = acting.plan_of(study._replanner.current().policy)
+    span = study._replanner.current()
+    plan = acting.plan_of(span.policy)
     if not isinstance(plan, DrawsTree):
         raise StudyError(
             f"study {study._journal.study!r} has no plan yet: its first subjects are tested alike, to learn from "
             "them; go on until the agent has planned"
         )
-    return plan.tree(depth=depth)
+    return Drawn(plan.tree(depth=depth), plan, span.position)
 
 
 def same_tests(study: Station) -> list[str] | None:

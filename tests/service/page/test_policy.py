@@ -10,8 +10,10 @@ from tests.service.page.conftest import Visit
 from tests.service.page.living import inspected
 from tests.service.running import Running, at, new_study
 
-from proband import Problem
+from proband import Problem, Study
+from proband.planners.dense import BorrowedPlan
 from proband.studies import open_store
+from proband.studies.learning.acting import plan_of
 
 pytestmark = pytest.mark.browser
 
@@ -68,6 +70,44 @@ def test_nodes_are_asked_what_if_by_pointer_and_keyboard(visit: Visit, planned: 
     page.get_by_label("ultrasonic").select_option("crack")
     expect(answer).to_contain_text("ultrasonic crack")
     expect(answer.locator(".action")).to_have_text("fail")
+
+
+VALUE = re.compile(r"value ([-−]?[\d.,e]*\d)")
+
+
+def test_the_tree_and_what_if_say_the_same_of_a_node(visit: Visit, store: str, study: str) -> None:
+    """Of a plan that was borrowed from another law, and of a drawing that ends before the plan does."""
+    name, where = f"lent {study}", open_store(store)
+    inspected(where, "bolts", name, 70, open=0)
+    with Study.open(name, store=where, replan="now") as known:
+        assert isinstance(plan_of(known.policy()), BorrowedPlan)
+    where.close()
+    page = visit("viewer").goes(f"study/{name}/policy")
+    drawing, cut = page.locator(".drawing"), page.locator(".node.cut")
+    expect(drawing).to_contain_text(
+        re.compile(r"learned up to event \d+\. Values are those of following the plan to its")
+    )
+    expect(cut).not_to_have_count(0)
+    check_nodes(page)
+    page.get_by_label("Tests on a path, at most").select_option("12")
+    expect(cut).to_have_count(0)
+    check_nodes(page)
+
+
+def check_nodes(page: Page) -> None:
+    """Hold what some nodes say to what is answered when they are chosen."""
+    answer = page.locator(".what-if .answer")
+    for node in (page.locator(".node").first, page.locator(".node").nth(1), page.locator(".node").last):
+        said = node.get_attribute("aria-label") or ""
+        node.dispatch_event("click")
+        way = said.split(":")[0].replace("nothing known", "Nothing is known.")
+        for known in way.split(", "):
+            expect(answer.locator(".known")).to_contain_text(known)
+        action = re.split(r": (?:test|decide) |, value", said)[1]
+        expect(answer.locator(".action")).to_have_text(action)
+        [value] = VALUE.findall(said)
+        row = answer.locator("tr", has=page.get_by_role("rowheader", name=action))
+        expect(row.locator("td").first).to_have_text(value)
 
 
 def test_the_drawing_is_zoomed_and_moved(visit: Visit, planned: str) -> None:

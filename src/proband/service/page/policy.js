@@ -4,8 +4,8 @@ import * as api from "./api.js";
 import { choice, field, fill, h, heading, seldom, tell, waiting, wrong } from "./dom.js";
 import { certificate } from "./knowledge.js";
 import { watch } from "./live.js";
-import { cost, count } from "./numbers.js";
-import { Drawing } from "./tree.js";
+import { cost, count, number } from "./numbers.js";
+import { Drawing, testOf } from "./tree.js";
 import { WhatIf } from "./whatif.js";
 
 export const name = "policy";
@@ -54,6 +54,7 @@ class Page {
 
   show(tree) {
     this.drawn = JSON.stringify(tree.root);
+    const cut = tree.root.expected === undefined;
     const drawing = new Drawing({
       decisions: this.about.problem.decisions ?? [], unit: this.about.problem.unit,
       price: (own) => this.price(own), chosen: (own) => this.whatIf.set(own.path).catch(tell),
@@ -61,7 +62,7 @@ class Page {
     const fold = h("button", { type: "button", class: "small", onclick: () => drawing.fold(drawing.nodes.find((node) => node.key === drawing.selected)) }, "Fold, unfold");
     const tools = drawing.tools();
     tools.append(fold);
-    fill(this.place, tools, drawing.svg, h("p", { class: "hint" }, "Thick lines: many subjects go there. Each node: its value, the share of subjects that come there, what the test costs, and how many finished subjects fit. Drag to move; press a node for what if. The numbers here are those of this tree, cut where you say, under what is known by now; those of What if are the plan's own, whose law may be a more cautious one."));
+    fill(this.place, tools, drawing.svg, h("p", { class: "hint" }, "Thick lines: many subjects go there. Each node: its value, the share of subjects that come there, what the test costs, and how many finished subjects fit. Drag to move; press a node for what if.", ` All is as learned up to event ${number(tree.position)}. `, cut ? "There are too many nodes to work out what the plan brings beyond them: values are those of this tree, cut where you say." : "Values are those of following the plan to its end, also where it goes on beyond what is drawn."));
     drawing.draw(tree.root);
     drawing.fit();
     this.whatIf.set([]).catch(tell);
@@ -70,7 +71,7 @@ class Page {
   /** What a test costs at a node: less after another one of its group. */
   price({ node, path }) {
     const tests = new Map(this.about.problem.tests.map((test) => [test.name, test]));
-    const test = tests.get(node.test);
+    const test = tests.get(testOf(node));
     if (test.on_arrival) return 0;
     const begun = test.group && path.some(([ran]) => tests.get(ran).group === test.group && !tests.get(ran).on_arrival);
     return begun ? test.group_cost : test.cost;

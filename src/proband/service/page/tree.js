@@ -25,7 +25,11 @@ export function laidOut(root, folded) {
 
 export const keyOf = (path) => JSON.stringify(path);
 const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-export const actionOf = (node) => node.test ?? (typeof node.decision === "object" ? Object.values(node.decision).join(", ") : node.decision);
+const decisionOf = ({ decision }) => (typeof decision === "object" ? Object.values(decision).join(", ") : decision);
+
+/** What the plan does at a node: where the drawing ends and the plan goes on, its next test. */
+export const testOf = (node) => node.test ?? node.goes_on;
+export const actionOf = (node) => testOf(node) ?? decisionOf(node);
 
 /** A drawing of a tree in a place; `chosen` is called with the node that somebody chooses. */
 export class Drawing {
@@ -60,13 +64,14 @@ export class Drawing {
   box(own) {
     const { node, x, y, key } = own;
     const name = actionOf(node);
-    const which = node.test ? "test" : `decision d${Math.max(0, this.decisions.indexOf(node.decision)) % 5}`;
-    const facts = [`value ${number(node.value)}`, percent(node.probability)];
-    const below = [node.test ? cost(this.price(own), this.unit) : "", node.subjects === undefined ? "" : `${number(node.subjects)} subjects`].filter(Boolean);
-    const folds = this.folded.has(key) ? " · folded" : "";
+    const test = testOf(node);
+    const which = test ? `test${node.goes_on ? " cut" : ""}` : `decision d${Math.max(0, this.decisions.indexOf(node.decision)) % 5}`;
+    const facts = [`value ${number(node.expected ?? node.value)}`, percent(node.probability)];
+    const below = [test ? cost(this.price(own), this.unit) : "", node.subjects === undefined ? "" : `${number(node.subjects)} subjects`].filter(Boolean);
+    const folds = this.folded.has(key) ? " · folded" : node.goes_on ? " · goes on" : "";
     const way = own.path.map(([test, outcome]) => `${test} ${outcome}`).join(", ") || "nothing known";
-    const group = s("g", { class: `node ${which}`, transform: `translate(${x},${y})`, tabindex: "-1", role: "button", "aria-label": `${way}: ${node.test ? "test" : "decide"} ${name}, ${facts.join(", ")}${below.length ? `, ${below.join(", ")}` : ""}${folds}`, dataset: { key } },
-      s("rect", { width: BOX.width, height: BOX.height, rx: node.test ? 8 : 33 }),
+    const group = s("g", { class: `node ${which}`, transform: `translate(${x},${y})`, tabindex: "-1", role: "button", "aria-label": `${way}: ${test ? "test" : "decide"} ${name}, ${facts.join(", ")}${below.length ? `, ${below.join(", ")}` : ""}${folds}`, dataset: { key } },
+      s("rect", { width: BOX.width, height: BOX.height, rx: test ? 8 : 33 }),
       s("text", { class: "name", x: BOX.width / 2, y: 22 }, short(name, 20)),
       s("text", { x: BOX.width / 2, y: 40 }, facts.join(" · ")),
       s("text", { x: BOX.width / 2, y: 56 }, below.join(" · ") + folds));

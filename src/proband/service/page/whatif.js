@@ -73,6 +73,7 @@ export class WhatIf {
       h("p", { class: "action" }, advice.action),
       h("p", { class: "price" }, advice.kind === "test" ? cost(advice.cost, advice.unit) : "", advice.spent > 0 && h("small", {}, ` after ${cost(advice.spent, advice.unit)}`)),
       h("p", { class: "reason" }, advice.reason),
+      h("p", { class: "hint" }, `As learned up to event ${number(advice.policy)}.`),
       advice.alternatives.length > 0 && this.alternatives(advice),
     ];
   }
