@@ -46,6 +46,7 @@ TABLE: dict[tuple[str, str], tuple[str, str, Any]] = {
     ("GET", "/api/studies/{study}/stream"): ("viewer", f"{BOLTS}/stream?after=nothing", None),
     ("GET", "/api/studies/{study}/export"): ("viewer", f"{BOLTS}/export", None),
     ("GET", "/api/studies/{study}/table.csv"): ("viewer", f"{BOLTS}/table.csv", None),
+    ("GET", "/api/studies/{study}/table.json"): ("viewer", f"{BOLTS}/table.json", None),
     ("POST", "/api/studies/{study}/arrive"): ("operator", f"{BOLTS}/arrive", {}),
     ("POST", "/api/studies/{study}/take"): ("operator", f"{BOLTS}/take", {}),
     ("POST", "/api/studies/{study}/subjects/{subject}/tell"): ("operator", f"{BOLT}/tell", SHOWN),

@@ -218,6 +218,13 @@ def test_the_table_of_subjects(service: Running, tokens: dict[str, str], study: 
     table = service.call("GET", at(study, "table.csv"), token=tokens["viewer"])
     [row] = csv.DictReader(io.StringIO(table.body.decode()))
     assert (row["subject"], row["visual"], row["ultrasonic"]) == ("'=1+1", "clean", "")
+    verb("arrive", subject="bolt")
+    query = "?test=visual&outcome=&sort=subject"
+    [row] = service.call("GET", at(study, "table.json") + query, token=tokens["viewer"]).json
+    assert (row["subject"], row["visual"], row["finished"], row["cost"]) == ("bolt", None, None, 0.0)
+    whole = service.call("GET", at(study, "table.json"), token=tokens["viewer"]).json
+    assert [each["subject"] for each in whole] == ["=1+1", "bolt"]
+    assert service.call("GET", at(study, "table.csv") + "?limit=1", token=tokens["viewer"]).status == 422
 
 
 def in_base64(content: bytes) -> str:

@@ -29,6 +29,7 @@ from proband.studies.ledger.subject import Situation, Subject, subject_of
 from proband.studies.log.fold import read_entries
 from proband.studies.log.snapshots import Audit
 from proband.studies.operations import Station
+from proband.studies.searching import Search
 from proband.studies.stores.contract import Entry
 from proband.studies.summary import Summary, summarise
 from proband.vocabulary import NEVER, Policy, Records
@@ -181,16 +182,24 @@ def records(study: Station) -> Records:
         return Records(columns.rows[done], None, columns.chance[done])
 
 
-def table(study: Station) -> Rows:
-    """Return one dictionary for each subject, in order of arrival: outcomes by test, and what became of it."""
+def table(study: Station, search: Search | None = None) -> Rows:
+    """Return one dictionary for each subject: outcomes by test, and what became of it.
+
+    Parameters
+    ----------
+    search : Search, optional
+        Which subjects, and in which order (:class:`proband.studies.searching.Search`); by default all of them, as they
+        arrived.
+    """
     study._journal.refresh()
     with study._journal.lock:
-        return table_of(study._journal.ledger)
+        ledger = study._journal.ledger
+        return table_of(ledger, (search or Search()).among(ledger))
 
 
-def write_table(study: Station, path: str | os.PathLike[str]) -> None:
-    """Write the table of subjects (.csv or .parquet)."""
-    write_rows(path, table(study))
+def write_table(study: Station, path: str | os.PathLike[str], search: Search | None = None) -> None:
+    """Write the table of subjects (.csv, .json or .parquet); `search` as for :meth:`table`."""
+    write_rows(path, table(study, search))
 
 
 def observations(study: Station) -> list[Observation]:

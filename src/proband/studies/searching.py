@@ -7,6 +7,7 @@ are read from the store, from the end of the log on.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,30 @@ FURTHEST = 20_000
 
 ORDERS = ("number", "subject", "status", "decision", "spent", "tests", "station", "finished")
 """What subjects are sorted by, beside the names of tests."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Which subjects are looked for, and in which order; the fields are the arguments of :func:`find`."""
+
+    name: str = ""
+    status: str | None = None
+    decision: str | None = None
+    station: str | None = None
+    outcomes: Mapping[str, Outcome | None] = field(default_factory=dict)
+    sort: str = "number"
+    descending: bool = False
+
+    def among(self, ledger: Ledger) -> IntArray:
+        """Return the rows of the subjects in a ledger."""
+        found = np.flatnonzero(
+            _of_name(ledger, self.name)
+            & _of_status(ledger, self.status)
+            & _equal(ledger.columns.decisions, self.decision)
+            & _equal(ledger.columns.holders, self.station)
+            & _showing(ledger, self.outcomes)
+        )
+        return _ordered(ledger, found, self.sort, descending=self.descending)
 
 
 class Found(NamedTuple):
@@ -114,18 +139,12 @@ def find(
     skip, limit : int
         Which of them are returned.
     """
+    search = Search(name, status, decision, station, outcomes or {}, sort, descending)
     study._journal.refresh()
     with study._journal.lock:
         ledger = study._journal.ledger
-        found = np.flatnonzero(
-            _of_name(ledger, name)
-            & _of_status(ledger, status)
-            & _equal(ledger.columns.decisions, decision)
-            & _equal(ledger.columns.holders, station)
-            & _showing(ledger, outcomes or {})
-        )
-        order = _ordered(ledger, found, sort, descending=descending)
-        return Found(len(found), [subject_of(ledger, int(i)) for i in order[skip:][:limit]])
+        order = search.among(ledger)
+        return Found(len(order), [subject_of(ledger, int(i)) for i in order[skip:][:limit]])
 
 
 def _of_name(ledger: Ledger, part: str) -> NDArray[np.bool_]:

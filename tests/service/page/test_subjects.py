@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -84,12 +85,37 @@ def test_no_cell_of_a_downloaded_table_is_a_formula(visit: Visit, study: str, ve
     page = visit("viewer").goes(f"study/{study}/subjects")
     expect(page.locator("table.subjects")).to_contain_text("=1+1")
     with page.expect_download() as downloading:
-        page.get_by_role("link", name="Download (CSV)").click()
+        page.get_by_role("link", name="Download 3 subjects (CSV)").click()
     downloading.value.save_as(tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "@", "-"))]
     assert "'=1+1" in cells
+    page.get_by_label("Name").fill("@")
+    with page.expect_download() as downloading:
+        page.get_by_role("link", name="Download 1 subject (CSV)").click()
+    text = downloading.value.path().read_text(encoding="utf-8")
+    assert [row["subject"] for row in csv.DictReader(text.splitlines())] == ["'@SUM(1)"]
+
+
+@pytest.mark.usefixtures("bolts")
+def test_what_is_taken_away_is_what_the_filter_shows(visit: Visit, study: str) -> None:
+    page = visit("viewer").goes(f"study/{study}/subjects")
+    page.get_by_label("Test").select_option("visual")
+    page.get_by_label("showed").select_option("rusty")
+    page.get_by_role("button", name="Subject", exact=True).click()
+    expect(page.locator("table.subjects tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="Download 2 subjects (CSV)").focus()
+    for link in ("Download 2 subjects (CSV)", "JSON"):
+        with page.expect_download() as downloading:
+            page.get_by_role("link", name=link).press("Enter")
+        text = downloading.value.path().read_text(encoding="utf-8")
+        rows = json.loads(text) if link == "JSON" else list(csv.DictReader(text.splitlines()))
+        assert [row["subject"] for row in rows] == names(page) == ["bolt 9", "nut"]
+        assert [row["ultrasonic"] or None for row in rows] == [None, "crack"]
+    page.get_by_label("Status").select_option("voided")
+    expect(page.locator("main")).to_contain_text("No subject is like this.")
+    expect(page.get_by_role("link", name="Download")).to_have_count(0)
 
 
 @pytest.mark.usefixtures("bolts")

@@ -18,7 +18,7 @@ export async function show({ main, parts: [study, wanted], signal }) {
   const about = await api.about(study, { anew: true });
   const table = new Table(study, about, signal);
   fill(main,
-    heading("Subjects", h("a", { class: "button", href: api.at(study, "table.csv"), download: true }, "Download (CSV)")),
+    heading("Subjects", table.files),
     table.filters(), table.place, table.pages);
   await table.load();
   watch(study, about.events, seldom(() => table.load(), 2500), signal);
@@ -32,6 +32,7 @@ class Table {
     this.wanted = { name: "", status: "", decision: "", shown: new Map(), sort: "number", descending: true, skip: 0 };
     this.place = h("div", { class: "scroll panel subjects-table", tabindex: "0", role: "region", "aria-label": "Table of subjects" });
     this.pages = h("div", { class: "actions pages" });
+    this.files = h("div", { class: "actions" });
   }
 
   /** What the table is filtered by. */
@@ -61,13 +62,22 @@ class Table {
       listed.length > 0 && [field("Test", test), field("showed", outcome)]);
   }
 
-  query() {
-    const { name: part, status, decision, shown, sort, descending, skip } = this.wanted;
+  /** What is looked for, as the service takes it. */
+  get search() {
+    const { name: part, status, decision, shown, sort, descending } = this.wanted;
     const tests = [...shown.keys()];
-    return api.query(api.at(this.study, "find"), {
-      name: part, status, decision, sort, descending, skip, limit: PAGE,
+    return {
+      name: part, status, decision, sort, descending,
       test: tests, outcome: tests.map((test) => (shown.get(test) === "-" ? "" : shown.get(test).slice(1))),
-    });
+    };
+  }
+
+  query() { return api.query(api.at(this.study, "find"), { ...this.search, skip: this.wanted.skip, limit: PAGE }); }
+
+  /** All that is looked for, on all pages, to be taken away. */
+  drawFiles({ total }) {
+    const file = (ending, text) => h("a", { class: "button", href: api.query(api.at(this.study, `table.${ending}`), this.search), download: true }, text);
+    fill(this.files, total > 0 && [file("csv", `Download ${count(total, "subject")} (CSV)`), file("json", "JSON")]);
   }
 
   async load() {
@@ -78,6 +88,7 @@ class Table {
     fill(this.place, this.drawn(found));
     if (focus) this.place.querySelector(`[data-sort="${CSS.escape(focus)}"]`)?.focus();
     this.drawPages(found);
+    this.drawFiles(found);
   }
 
   drawn(found) {

@@ -17,6 +17,7 @@ from proband.service import replies
 from proband.service.access.tokens import Caller, Role
 from proband.service.problems import Answer
 from proband.service.routes.common import After, Engineer, Limit, Service, StudyName, Viewer, page, router, speaking_of
+from proband.service.routes.subjects import Searched
 from proband.service.state import State
 from proband.studies import Event, Study, import_study
 from proband.studies.events.checks import LONGEST
@@ -102,9 +103,20 @@ async def export(service: Service, caller: Viewer, study: StudyName) -> Response
     response_class=FileResponse,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
 )
-async def table(service: Service, caller: Viewer, study: StudyName) -> Response:
-    """Return the table of subjects: a row each, empty where a test was not run. No cell is a formula."""
-    return await _file(service, study, "subjects.csv", "text/csv", lambda live, path: live.write_table(path))
+async def table(service: Service, caller: Viewer, study: StudyName, search: Searched) -> Response:
+    """Return the table of subjects, all or those that are looked for: a row each, empty where a test was not run.
+
+    No cell is a formula.
+    """
+    return await _file(service, study, "subjects.csv", "text/csv", lambda live, path: live.write_table(path, search))
+
+
+@routes.get("/studies/{study}/table.json", response_model=list[dict[str, str | float | bool | None]])
+async def table_in_json(service: Service, caller: Viewer, study: StudyName, search: Searched) -> Response:
+    """Return the same as a list of objects: null where a test was not run."""
+    return await _file(
+        service, study, "subjects.json", "application/json", lambda live, path: live.write_table(path, search)
+    )
 
 
 @routes.post(

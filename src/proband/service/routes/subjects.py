@@ -28,10 +28,10 @@ from proband.service.routes.common import (
 from proband.service.state import State
 from proband.studies import Study, Subject
 from proband.studies.events.checks import LONGEST
+from proband.studies.searching import Search
 
 routes = router("subjects")
 SUBJECT = "/studies/{study}/subjects/{subject}"
-Search = dict[str, Any]
 Text = Annotated[str | None, Query(max_length=LONGEST)]
 
 
@@ -46,18 +46,16 @@ async def searched(
     ] = None,
     sort: Annotated[str, Query(max_length=LONGEST, description="A column, or the name of a test.")] = "number",
     descending: bool = False,
-    skip: Annotated[int, Query(ge=0, lt=2**53)] = 0,
-    limit: Limit = 100,
 ) -> Search:
     """Return what subjects are looked for."""
     tests, outcomes = test or [], outcome or []
     if len(tests) != len(outcomes):
         raise RequestError(f"{len(tests)} tests and {len(outcomes)} outcomes are given; give one outcome for each test")
     shown = {each: what or None for each, what in zip(tests, outcomes, strict=True)}
-    return {
-        "name": name, "status": status, "decision": decision, "station": station, "outcomes": shown, "sort": sort,
-        "descending": descending, "skip": skip, "limit": limit,
-    }  # fmt: skip
+    return Search(name, status, decision, station, shown, sort, descending)
+
+
+Searched = Annotated[Search, Depends(searched)]
 
 
 @routes.get("/studies/{study}/subjects", response_model=replies.Page[replies.SubjectOut])
@@ -80,10 +78,15 @@ async def list_subjects(
 
 @routes.get("/studies/{study}/find", response_model=replies.FoundOut)
 async def find_subjects(
-    service: Service, caller: Viewer, study: StudyName, search: Annotated[Search, Depends(searched)]
+    service: Service,
+    caller: Viewer,
+    study: StudyName,
+    search: Searched,
+    skip: Annotated[int, Query(ge=0, lt=2**53)] = 0,
+    limit: Limit = 100,
 ) -> Answer:
     """Find subjects by name, status, decision, station and what tests showed, in any order."""
-    found = await service.desk.call(study, partial(Study.find, **search))
+    found = await service.desk.call(study, partial(Study.find, **vars(search), skip=skip, limit=limit))
     return Answer({"total": found.total, "items": [subject.to_dict() for subject in found.subjects]})
 
 
