@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import warnings
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,10 +17,12 @@ from sklearn.base import clone, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import SkipTestWarning
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import GridSearchCV, KFold, train_test_split
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
+import sklearn
 from proband.sklearn import SequentialTestClassifier, SequentialTestPolicy
 
 
@@ -131,12 +136,54 @@ def test_frames_in_frames_out(model, iris) -> None:
     assert set(arrays) == {"decision", "cost", "tests"}
 
 
-def test_joblib_and_clones(model, iris) -> None:
+def test_joblib_and_clones(model, iris, tmp_path: Path) -> None:
     X, _ = iris
-    again = pickle.loads(pickle.dumps(model))
-    assert (again.predict(X) == model.predict(X)).all()
+    joblib.dump(model, tmp_path / "model.joblib")
+    for again in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
+        assert (again.predict(X) == model.predict(X)).all()
     assert clone(model).get_params() == model.get_params()
     assert not hasattr(clone(model), "tree_")
+
+
+def test_a_weight_is_how_many_subjects_a_row_stands_for(iris) -> None:
+    X, y = iris
+    times = np.random.default_rng(0).integers(0, 4, size=len(X))
+    blank = SequentialTestClassifier(costs=0.02, min_leaf=3)
+    weighed = clone(blank).fit(X, y, sample_weight=times)
+    order = np.random.default_rng(1).permutation(times.sum())  # the order of rows is no matter either
+    rows = X.loc[X.index.repeat(times)].iloc[order], y.loc[y.index.repeat(times)].iloc[order]
+    repeated = clone(blank).fit(*rows)
+    assert weighed.predict_proba(X) == pytest.approx(repeated.predict_proba(X))
+    assert weighed.value(X, y, times) == pytest.approx(weighed.value(*rows))
+    assert weighed.score(X, y, sample_weight=times) == pytest.approx(weighed.score(*rows))
+    assert weighed.value(X, y, 0.1 * times) == pytest.approx(weighed.value(X, y, times))  # to weigh is not to count
+    for wrong, words in ((0.5, "has 0.5; it says how many"), (-1, "has -1.0"), (0, "zero")):
+        with pytest.raises(ValueError, match=words):
+            clone(blank).fit(X, y, sample_weight=np.full(len(X), wrong))
+
+
+def test_weights_are_routed_through_searches_and_pipelines(iris) -> None:
+    X, y = iris
+    times = np.where(y == "setosa", 0, 1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        policy = SequentialTestPolicy(costs=0.02, min_leaf=3)
+        policy.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        parts = KFold(2, shuffle=True, random_state=0)
+        search = GridSearchCV(make_pipeline(policy), {"sequentialtestpolicy__max_tests": [0, 1]}, cv=parts)
+        search.fit(X, y, sample_weight=times)
+        assert set(search.predict(X)) == {"versicolor", "virginica"}  # the others count nothing
+        assert search.score(X, y, sample_weight=times) == search.best_estimator_[-1].value(X[50:], y[50:]) > 0.8
+
+
+def test_what_scikit_learn_is_told() -> None:
+    told = get_tags(SequentialTestClassifier())
+    assert told.input_tags.allow_nan
+    assert told.input_tags.string
+    assert told.target_tags.required
+    assert (told.estimator_type, get_tags(SequentialTestPolicy()).estimator_type) == ("classifier", None)
+    common = set(clone(SequentialTestPolicy()).get_params()) - {"rewards"}
+    assert set(SequentialTestClassifier().get_params()) - {"misclassification"} == common
+    assert list(inspect.signature(SequentialTestClassifier).parameters)[:2] == ["costs", "misclassification"]
 
 
 def test_a_pipeline_with_a_frame_that_has_texts() -> None:
@@ -207,6 +254,12 @@ def test_a_policy_for_any_rewards(iris) -> None:
     assert set(policy.predict(X)) == {"keep", "sell"}
     assert policy.score(X, y) == pytest.approx(50 / 150 + 100 / 150 * 0.5 - policy.cost(X).mean(), abs=0.02)
     assert policy.score(X, y) > max(0.5, -1.0)
+    shares = policy.predict_proba(X)
+    assert shares.sum(axis=1) == pytest.approx(1)
+    assert (shares[y == "setosa", policy.truths_.tolist().index("setosa")] > 0.8).all()
+    worth = shares @ [[rewards[name][decision] for decision in policy.decisions_] for name in policy.truths_]
+    assert (policy.decisions_[worth.argmax(axis=1)] == policy.predict(X)).all()
+    assert policy.decision_path(X).shape == (len(X), len(list(policy.tree_.nodes())))
 
 
 def test_a_search_over_the_penalty_on_breast_cancer() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
 from proband.fitting import fit
 from proband.sklearn.columns import Column, grouped, missing, prices, problem_of
@@ -19,17 +20,18 @@ from proband.sklearn.walking import Treated, Walker
 from proband.vocabulary import FloatArray, IntArray, Records
 
 
+@dataclass(eq=False, repr=False)
 class SequentialBase(BaseEstimator):  # type: ignore[misc]
-    """What both estimators have in common."""
+    """What both estimators have in common; scikit-learn wants parameters kept as they are given, and nothing done."""
 
-    costs: Any
-    groups: Any
-    max_tests: int | None
-    budget: float | None
-    bins: Any
-    penalty: Any
-    min_leaf: int
-    random_state: Any
+    _: KW_ONLY
+    groups: Mapping[str, Mapping[str, float]] | None = None
+    max_tests: int | None = None
+    budget: float | None = None
+    bins: Any = 5
+    penalty: Any = 0.3
+    min_leaf: int = 5
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know: cells may be missing, or texts; y is needed."""
@@ -39,7 +41,7 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the policy that brings most to subjects like these.
 
         Parameters
@@ -48,9 +50,14 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
             Past subjects; a cell may be missing where nobody looked.
         y : array-like of shape (n,)
             What is decided about.
+        sample_weight : array-like of shape (n,), optional
+            How many subjects each row stands for, whole numbers.
         """
         cells, truths = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan")
         check_classification_targets(truths)
+        if sample_weight is not None:
+            times = _times(_check_sample_weight(sample_weight, cells, dtype=np.float64))
+            cells, truths = np.repeat(cells, times, axis=0), np.repeat(truths, times)
         self.truths_, codes = np.unique(truths, return_inverse=True)
         self.columns_ = [Column.of(column, codes, self._bins()) for column in cells.T]
         names = self._names()
@@ -60,6 +67,7 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
             [f"{n}: {truth}" for n, truth in enumerate(self.truths_)], decisions, rewards,
         )  # fmt: skip
         rows = np.column_stack([self._outcomes(cells), codes])
+        rows = rows[np.lexsort(rows.T)]  # what is drawn in a fit must not depend on the order in which they came
         found = fit(
             problem, Records(rows), strength=self._strength(), max_tests=self.max_tests, budget=self.budget,
             min_leaf=self.min_leaf, validate=False, seed=self._seed(),
@@ -74,14 +82,21 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
         """Return what is paid for looking, for each row, shape (n,)."""
         return self._treated(X).costs
 
-    def value(self, X: Any, y: Any) -> float:
-        """Return the mean over rows of the reward for the decision minus the costs of looking."""
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each value of y, in the order of ``truths_``, by what was looked at."""
+        treated = self._treated(X)
+        return self._walker.truths(treated.states, self.n_features_in_, len(self.truths_))
+
+    def value(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the mean over rows, weighed if need be, of the reward for the decision minus the costs of looking."""
         treated, truths = self._treated(X), np.asarray(y)
-        unknown = np.setdiff1d(truths, self.truths_)
+        weights = np.ones(len(truths)) if sample_weight is None else _check_sample_weight(sample_weight, treated.states)
+        counted = weights > 0
+        unknown = np.setdiff1d(truths[counted], self.truths_)
         if len(unknown):
             raise ValueError(f"y has {unknown[0]!r}, which no row had at fit; no decision about it has a known reward")
-        rewards = self.rewards_[np.searchsorted(self.truths_, truths), self._decided(treated)]
-        return float((rewards - treated.costs).mean())
+        rewards = self.rewards_[np.searchsorted(self.truths_, truths[counted]), self._decided(treated)[counted]]
+        return float(np.average(rewards - treated.costs[counted], weights=weights[counted]))
 
     def decision_path(self, X: Any) -> csr_matrix:
         """Return which nodes each row comes to, shape (n, nodes); nodes in the order of ``tree_.nodes()``.
@@ -180,3 +195,14 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
         if self.random_state is None:
             return 0
         return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+
+def _times(weights: FloatArray) -> IntArray:
+    """Return how many subjects rows stand for."""
+    if not ((weights >= 0) & (weights == np.floor(weights))).all() or not weights.sum():
+        odd = weights[~((weights >= 0) & (weights == np.floor(weights)))]
+        raise ValueError(
+            f"sample_weight has {odd[0] if len(odd) else 'zeros alone'}; it says how many subjects each row stands "
+            "for, whole numbers of 0 or more that are not all 0; count the subjects, or repeat rows"
+        )
+    return weights.astype(np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from proband.sklearn.walking import Treated
 from proband.vocabulary import FloatArray
 
 
+@dataclass(eq=False, repr=False)
 class SequentialTestClassifier(ClassifierMixin, SequentialBase):  # type: ignore[misc]
     """A classifier that looks at a column only if what it may show is worth its cost.
 
@@ -64,28 +66,8 @@ class SequentialTestClassifier(ClassifierMixin, SequentialBase):  # type: ignore
     ['yes']
     """
 
-    def __init__(
-        self,
-        costs: Any = 0.0,
-        misclassification: Any = None,
-        *,
-        groups: Mapping[str, Mapping[str, float]] | None = None,
-        max_tests: int | None = None,
-        budget: float | None = None,
-        bins: int = 5,
-        penalty: float | str = 0.3,
-        min_leaf: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        self.costs = costs
-        self.misclassification = misclassification
-        self.groups = groups
-        self.max_tests = max_tests
-        self.budget = budget
-        self.bins = bins
-        self.penalty = penalty
-        self.min_leaf = min_leaf
-        self.random_state = random_state
+    costs: Any = 0.0
+    misclassification: Any = None
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -96,11 +78,6 @@ class SequentialTestClassifier(ClassifierMixin, SequentialBase):  # type: ignore
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row that costs least, by what was looked at, shape (n,)."""
         return self._named(self._treated(X))
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class, by what was looked at, shape (n, classes)."""
-        treated, number = self._treated(X), len(self.truths_)
-        return self._walker.truths(treated.states, self.n_features_in_, number)
 
     def _named(self, treated: Treated) -> NDArray[Any]:
         return np.asarray(self.truths_[self._decided(treated)])
@@ -122,6 +99,7 @@ class SequentialTestClassifier(ClassifierMixin, SequentialBase):  # type: ignore
         return [f"{n}: {truth}" for n, truth in enumerate(truths)], -losses
 
 
+@dataclass(eq=False, repr=False)
 class SequentialTestPolicy(SequentialBase):
     """A policy that looks at columns while that is worth it, then takes the decision with the largest reward.
 
@@ -150,36 +128,16 @@ class SequentialTestPolicy(SequentialBase):
     (['scrap'], [0.5])
     """
 
-    def __init__(
-        self,
-        rewards: Mapping[Any, Mapping[Any, float]] | None = None,
-        costs: Any = 0.0,
-        *,
-        groups: Mapping[str, Mapping[str, float]] | None = None,
-        max_tests: int | None = None,
-        budget: float | None = None,
-        bins: int = 5,
-        penalty: float | str = 0.3,
-        min_leaf: int = 5,
-        random_state: Any = None,
-    ) -> None:
-        self.rewards = rewards
-        self.costs = costs
-        self.groups = groups
-        self.max_tests = max_tests
-        self.budget = budget
-        self.bins = bins
-        self.penalty = penalty
-        self.min_leaf = min_leaf
-        self.random_state = random_state
+    rewards: Mapping[Any, Mapping[Any, float]] | None = None
+    costs: Any = 0.0
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the decision for each row, shape (n,)."""
         return self._named(self._treated(X))
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the mean over rows of the reward for the decision minus the costs of looking."""
-        return self.value(X, y)
+        return self.value(X, y, sample_weight)
 
     def _named(self, treated: Treated) -> NDArray[Any]:
         return np.asarray(self.decisions_[self._decided(treated)])
