@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs smoke test-site
+.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -149,6 +149,17 @@ docs: .venv-docs/.pins ## Build the documentation site into out/docs; warnings a
 test-site: docs .venv/.stamp ## Open every page of the site in a real Chromium
 	$(BIN)/python -m pytest -m browser tests/test_site_pages.py
 
+# On Linux PyTorch without CUDA has an index of its own: where pip does not know it, add TORCH="--extra-index-url ADDRESS".
+TORCH ?=
+.venv-ppo/.pins: requirements/ppo.txt requirements/ppo-torch.txt
+	$(PYTHON) -m venv --clear .venv-ppo
+	.venv-ppo/bin/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes $(TORCH) $(addprefix --requirement ,$^)
+	@touch $@
+
+# PyTorch is too large for the environment of the tests, and the run takes two minutes: this is no part of make test.
+example-ppo: .venv-ppo/.pins ## Train MaskablePPO beside the exact plan (Python 3.11 on Linux; two minutes)
+	PYTHONPATH=src .venv-ppo/bin/python examples/maskable_ppo.py $(OPTIONS)
+
 .venv-dist/.pins: requirements/dist.txt
 	$(PYTHON) -m venv --clear .venv-dist
 	.venv-dist/bin/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/dist.txt
@@ -175,6 +186,8 @@ pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and re
 	$(COMPILE) pyproject.toml requirements/bench.in --output-file requirements/bench.txt
 	$(COMPILE) requirements/docs.in --output-file requirements/docs.txt
 	$(COMPILE) requirements/dist.in --output-file requirements/dist.txt
+	MACOSX_DEPLOYMENT_TARGET=14.0 $(subst --universal,--python-platform aarch64-apple-darwin,$(COMPILE)) --no-emit-package torch \
+	    pyproject.toml --extra gymnasium requirements/ppo.in --output-file requirements/ppo.txt  # for macOS: Linux would add CUDA
 
 .venv-pins/bin/uv: Makefile
 	$(PYTHON) -m venv --clear .venv-pins
@@ -182,5 +195,5 @@ pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and re
 	@touch $@
 
 clean: ## Remove the environments, caches and build outputs
-	rm -rf .venv .venv-bench .venv-dist .venv-docs .venv-pins .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
+	rm -rf .venv .venv-bench .venv-dist .venv-docs .venv-pins .venv-ppo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +

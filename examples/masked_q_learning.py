@@ -10,14 +10,19 @@ of it. It is the plainest of its kind, and no benchmark of reinforcement learnin
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 import numpy as np
 
 from proband import Discrete, Problem, Records, Test, plan
 from proband.gymnasium import make_vector_env
+from proband.gymnasium.spaces import Course
 from proband.rewards import Table
 
 SIDE_BY_SIDE = 64
+
+Chooser = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""From observations (n, places) and masks (n, actions) to actions (n,)."""
 
 
 def bolts() -> tuple[Problem, Discrete]:
@@ -61,20 +66,27 @@ def learn(problem: Problem, law: Discrete, *, steps: int, seed: int) -> dict[byt
     return values
 
 
-def played(problem: Problem, law: Discrete, values: dict[bytes, np.ndarray]) -> float:
-    """Return what the learned policy brings, exactly: every subject of the law, weighed."""
-    environments = make_vector_env(problem, law, num_envs=len(law))
-    course, states = environments.course, environments.course.start(law.support)
-    total, going = np.zeros(len(law)), np.ones(len(law), dtype=bool)
-    while going.any():
-        unknown = np.zeros(int(environments.single_action_space.n))
-        table = np.array([values.get(row.tobytes(), unknown) for row in course.observed(states)])
-        chosen = np.where(course.masks(states).astype(bool), table, -np.inf).argmax(axis=1)
+def best_of(values: dict[bytes, np.ndarray]) -> Chooser:
+    """Return what takes the permitted action of the largest value; what was never seen has none."""
+
+    def chosen(seen: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        table = np.array([values.get(row.tobytes(), np.zeros(masks.shape[1])) for row in seen])
+        return np.where(masks.astype(bool), table, -np.inf).argmax(axis=1)
+
+    return chosen
+
+
+def played(problem: Problem, law: Discrete, choose: Chooser) -> float:
+    """Return what a policy brings, exactly: every subject of the law, weighed."""
+    course = Course(problem, law)
+    states = course.start(law.support)
+    total, going = np.zeros(len(law)), np.arange(len(law))
+    while len(going):
         part = states[going]
-        rewards, decided = course.act(law.support[going], part, chosen[going])
+        rewards, decided = course.act(law.support[going], part, choose(course.observed(part), course.masks(part)))
         states[going] = part
         total[going] += rewards
-        going[np.flatnonzero(going)[decided]] = False
+        going = going[~decided]
     return float(law.probabilities @ total)
 
 
@@ -86,7 +98,8 @@ def main() -> None:
     given = options.parse_args()
     problem, law = bolts()
     exact = plan(problem, law).value
-    brought = [played(problem, law, learn(problem, law, steps=given.steps, seed=seed)) for seed in range(given.seeds)]
+    learned = [learn(problem, law, steps=given.steps, seed=seed) for seed in range(given.seeds)]
+    brought = [played(problem, law, best_of(values)) for values in learned]
     print(f"exact plan          {exact:.4f} a subject")
     print(f"masked Q-learning   {np.mean(brought):.4f} on average, {min(brought):.4f} to {max(brought):.4f} over seeds")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import re
 import subprocess
 import sys
 import warnings
@@ -9,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
+LINES = ("exact plan", "MaskablePPO")
+OWN = ROOT / ".venv-ppo" / "bin" / "python"
+"""What `make example-ppo` made: PyTorch is too large for the environment of the tests."""
 
 
 def test_the_monitoring_example_certifies_a_set_and_draws_its_map(tmp_path: Path) -> None:
@@ -41,3 +48,15 @@ def test_the_notebook_runs_and_shows_what_it_says(monkeypatch: pytest.MonkeyPatc
     assert "<svg" in pages[3]
     assert "Run " in pages[4] or "Decide " in pages[4]
     assert "rows that the plan had not seen were decided wrongly\nthe worst is line " in texts[5]
+
+
+@pytest.mark.slow
+def test_masked_ppo_comes_near_the_exact_plan() -> None:
+    if not OWN.exists() and importlib.util.find_spec("sb3_contrib") is None:
+        pytest.skip("there is no sb3-contrib here; make example-ppo installs it apart")
+    done = subprocess.run(
+        [OWN if OWN.exists() else sys.executable, EXAMPLES / "maskable_ppo.py", "--seeds", "1", "--steps", "30000"],
+        capture_output=True, text=True, check=True, timeout=600, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )  # fmt: skip
+    exact, learned = (float(re.search(rf"^{name} +([0-9.]+)", done.stdout, flags=re.M)[1]) for name in LINES)
+    assert 4.5 < learned <= exact + 1e-4
