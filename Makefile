@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site
+.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site bench-coverage
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -134,6 +134,10 @@ experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 # About an hour on two cores; OPTIONS="--tables 20 --to out/benchmarks" for a look.
 bench-fit: .venv/.stamp ## Compare what fits say of themselves with what they bring, and write docs/benchmarks/fits.*
 	$(BIN)/python -m benchmarks.fits --jobs $(JOBS) $(OPTIONS)
+
+# About three quarters of an hour on two cores; OPTIONS="--runs 20 --to out/benchmarks" for a look.
+bench-coverage: .venv/.stamp ## Count how often the value that live studies of many tests show covers the truth, and write docs/benchmarks/coverage.*
+	$(BIN)/python -m benchmarks.coverage --jobs $(JOBS) $(OPTIONS)
 
 bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
 	$(BIN)/python -m benchmarks.planners.gpu

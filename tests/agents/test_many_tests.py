@@ -8,7 +8,7 @@ import pytest
 from proband import Discrete, Problem, Records, Test
 from proband.agents import Setting, build_agent
 from proband.agents.estimates import has_many_tests
-from proband.agents.listed.audits import AuditedSubjects, wilson
+from proband.agents.listed.audits import AuditedSubjects, bounded_interval
 from proband.agents.listed.many import FARTHEST, LOST, Ends, ManyLeaves, log_trees
 from proband.agents.registry import default_agent
 from proband.agents.safe_leaf_completion import SafeLeafCompletion
@@ -242,9 +242,26 @@ def test_the_bound_on_the_number_of_trees() -> None:
         assert np.log(float(trees(nodes, 5, 3))) <= log_trees(nodes, 5, 2, 3)
 
 
-def test_wilson_covers() -> None:
-    rng = np.random.default_rng(0)
-    values = rng.choice([0.9, -0.1, 0.86], p=[0.85, 0.05, 0.1], size=(2000, 30))
-    truth = 0.85 * 0.9 - 0.05 * 0.1 + 0.1 * 0.86
-    held = [low <= truth <= high for low, high in (wilson(row, -1.0, 1.0) for row in values)]
-    assert np.mean(held) >= 0.9
+@pytest.mark.parametrize("n", [10, 30, 200])
+@pytest.mark.parametrize(
+    ("values", "odds", "least", "most"),
+    [
+        ([0.9, -0.1, 0.86], [0.85, 0.05, 0.1], -1.0, 1.0),
+        ([0.63, 0.92, -0.08], [0.3, 0.65, 0.05], -0.55, 1.0),
+        ([0.9, -20.1], [0.98, 0.02], -20.4, 1.0),
+        ([0.75], [1.0], -0.25, 1.0),
+    ],
+)
+def test_the_interval_covers(values: list[float], odds: list[float], least: float, most: float, n: int) -> None:
+    drawn = np.random.default_rng(0).choice(values, p=odds, size=(2000, n))
+    found = np.array([bounded_interval(row, least, most) for row in drawn])
+    truth = float(np.dot(values, odds))
+    assert np.mean((found[:, 0] <= truth) & (truth <= found[:, 1])) >= 0.9
+    assert (found[:, 0] >= least).all()
+    assert (found[:, 1] <= most).all()
+
+
+def test_the_interval_is_narrow_where_values_spread_little() -> None:
+    drawn = np.random.default_rng(0).choice([0.63, 0.92, -0.08], p=[0.3, 0.65, 0.05], size=200)
+    low, high = bounded_interval(drawn, -0.55, 1.0)
+    assert high - low < 1.2 * 2 * 1.645 * drawn.std() / np.sqrt(200)

@@ -9,6 +9,7 @@ made for holds for nobody. And where audits say that another plan is better by m
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,7 +116,7 @@ class AuditedSubjects:
             return None
         earned = self._earned(policy, rows)
         best = self._earned(plan(self.problem, Discrete.from_weights(rows, np.ones(len(rows))), method="rollout"), rows)
-        low, high = wilson(earned, *self._range(policy))
+        low, high = bounded_interval(earned, *self._range(policy))
         return ValueEstimate(float(earned.mean()), low, high, float((best - earned).mean()), len(rows))
 
     def _range(self, policy: Policy | None = None) -> tuple[float, float]:
@@ -143,20 +144,25 @@ class AuditedSubjects:
         return self.problem.realised(rows, episodes.actions) - episodes.costs
 
 
-def wilson(values: FloatArray, least: float, most: float) -> tuple[float, float]:
+def bounded_interval(values: FloatArray, least: float, most: float) -> tuple[float, float]:
     """Return an interval of 90 % for the mean of numbers between `least` and `most`.
 
-    Wilson's for a share, of the numbers as parts of the way from one to the other: of all laws with a mean, that of a
-    coin spreads most, so the interval is rather too wide. It stays within the bounds, and holds for few numbers, too.
+    Agresti's and Coull's for a share, of any numbers: z²/2 made-up ones at each bound are added, and the interval is
+    the mean ± z standard errors of all. A coin has their interval; numbers that spread less have a narrower one. The
+    made-up ones stand for what was not seen yet: equal numbers alone prove nothing. It stays within the bounds.
 
     Examples
     --------
-    >>> low, high = wilson(np.array([1.0, 1.0, 0.0, 1.0]), 0.0, 1.0)
+    >>> low, high = bounded_interval(np.array([1.0, 1.0, 0.0, 1.0]), 0.0, 1.0)
     >>> round(low, 3), round(high, 3)
-    (0.356, 0.942)
+    (0.346, 0.952)
+    >>> low, high = bounded_interval(np.full(100, 0.75), 0.0, 1.0)
+    >>> round(low, 3), round(high, 3)
+    (0.729, 0.758)
     """
-    n, z = len(values), CONFIDENCE_90
-    share = (float(values.mean()) - least) / (most - least)
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
-    return least + (most - least) * (middle - half), least + (most - least) * (middle + half)
+    added = CONFIDENCE_90**2 / 2
+    n = len(values) + 2 * added
+    mean = (float(values.sum()) + added * (least + most)) / n
+    spread = float(((values - mean) ** 2).sum()) + added * ((least - mean) ** 2 + (most - mean) ** 2)
+    half = CONFIDENCE_90 * math.sqrt(spread) / n
+    return max(least, mean - half), min(most, mean + half)
