@@ -10,11 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from proband.distributions import Distribution
+from proband.errors import AgentError
 from proband.estimators import EmpiricalBayes, Estimator, GaussianLikelihood, Likelihood, Structured
 from proband.planners import Plan, plan
+from proband.planners.options import Options
 from proband.problem import Problem
 from proband.rewards import Projection
 from proband.vocabulary import Kind, Pooling
@@ -26,6 +29,38 @@ SHARE = 0.01
 FINEST = 1e-6
 COARSEST = 1e-3
 
+
+@dataclass(frozen=True)
+class PerSubject:
+    """Limits of the plans that an agent plays: most tests to run on a subject, and most to pay for them.
+
+    Examples
+    --------
+    >>> PerSubject(max_tests=4).given, PerSubject().given
+    (True, False)
+    """
+
+    max_tests: int | None = None
+    budget: float | None = None
+
+    def __post_init__(self) -> None:
+        Options(max_tests=self.max_tests, budget=self.budget)  # which checks them
+
+    @property
+    def given(self) -> bool:
+        """Whether there is any limit."""
+        return self.max_tests is not None or self.budget is not None
+
+    def check(self, problem: Problem) -> None:
+        """Raise if plans of a problem cannot be kept within limits while it is learned."""
+        if self.given and problem.kind is not Kind.LISTED:
+            raise AgentError(
+                f"max_tests is {self.max_tests} and budget is {self.budget}; agents keep to limits for each subject "
+                "where outcomes are listed, and these are measured; leave them out, or cut the numbers"
+            )
+
+
+NO_LIMITS = PerSubject()
 
 Planner = Callable[[Problem, Distribution, int], Plan]
 """From a problem, a law and the number of subjects that it was estimated from to a plan."""
@@ -49,20 +84,26 @@ def suited_estimator(problem: Problem, seed: int = 0) -> Estimator:
     return Structured(problem, seed=seed) if has_many_tests(problem) else ESTIMATORS[problem.kind](problem)
 
 
-def suited_planner(estimator: Any) -> Planner:
+def suited_planner(estimator: Any, limits: PerSubject = NO_LIMITS) -> Planner:
     """Return the planner for an estimator's laws: one with a penalty where the estimator names it."""
-    return Regularised(estimator) if isinstance(estimator, Structured) else plan_estimate
+    if isinstance(estimator, Structured):
+        return Regularised(estimator, limits)
+    return partial(plan_estimate, limits=limits) if limits.given else plan_estimate
 
 
 @dataclass(frozen=True)
 class Regularised:
-    """Grows plans with the penalty of an estimator's own."""
+    """Grows plans with the penalty of an estimator's own, within limits."""
 
     estimator: Structured
+    limits: PerSubject = NO_LIMITS
 
     def __call__(self, problem: Problem, distribution: Distribution, subjects: int) -> Plan:
         """Return the plan of an estimated law."""
-        return plan(problem, distribution, method="rollout", node_penalty=self.estimator.penalty)
+        return plan(
+            problem, distribution, method="rollout", node_penalty=self.estimator.penalty,
+            max_tests=self.limits.max_tests, budget=self.limits.budget,
+        )  # fmt: skip
 
 
 ESTIMATORS: dict[Kind, Callable[[Problem], Estimator]] = {
@@ -71,9 +112,10 @@ ESTIMATORS: dict[Kind, Callable[[Problem], Estimator]] = {
 }
 
 
-def plan_estimate(problem: Problem, distribution: Distribution, subjects: int) -> Plan:
+def plan_estimate(problem: Problem, distribution: Distribution, subjects: int, limits: PerSubject = NO_LIMITS) -> Plan:
     """Return the plan of an estimated law, as accurate as the number of subjects deserves."""
-    return plan(problem, distribution, tolerance=suited_tolerance(problem, subjects))
+    tolerance = suited_tolerance(problem, subjects)
+    return plan(problem, distribution, tolerance=tolerance, max_tests=limits.max_tests, budget=limits.budget)
 
 
 def suited_tolerance(problem: Problem, n: int) -> float | None:

@@ -24,11 +24,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from proband.agents.estimates import has_many_tests
+from proband.agents.estimates import PerSubject, has_many_tests
 from proband.agents.gaussian.leaves import GaussianLeaves
 from proband.agents.listed.leaves import ListedLeaves
 from proband.agents.listed.many import ManyLeaves
@@ -45,9 +46,10 @@ LEAVES: dict[Kind, Callable[..., Any]] = {Kind.LISTED: ListedLeaves, Kind.SCORES
 """What is made of a problem and the agent's options, by the kind of problem."""
 
 
-def suited_leaves(problem: Problem) -> Callable[..., Any]:
+def suited_leaves(problem: Problem, limits: PerSubject) -> Callable[..., Any]:
     """Return the leaves for a problem: by its kind, and of listed outcomes by whether its states can be listed."""
-    return ManyLeaves if has_many_tests(problem) else LEAVES[problem.kind]
+    leaves = ManyLeaves if has_many_tests(problem) else LEAVES[problem.kind]
+    return partial(leaves, limits=limits) if limits.given else leaves
 
 
 class LeafCompletion(Replanning):
@@ -55,7 +57,7 @@ class LeafCompletion(Replanning):
 
     Parameters
     ----------
-    problem, seed, first, growth, estimator
+    problem, seed, first, growth, estimator, max_tests, budget
         As for :class:`~proband.agents.replanning.Replanning`.
     ahead : float, optional
         How far to plan exploration, as a multiple of the subjects so far; by default 4, and 1.5 with many tests.
@@ -89,6 +91,8 @@ class LeafCompletion(Replanning):
         horizon: int | None = None,
         floor: float | None = None,
         leaves: Callable[..., Any] | None = None,
+        max_tests: int | None = None,
+        budget: float | None = None,
         **options: Any,
     ) -> None:
         if problem.kind not in self.kinds:
@@ -96,7 +100,9 @@ class LeafCompletion(Replanning):
                 f"the reward is {type(problem.reward).__name__}; leaf completion serves listed outcomes and scores; "
                 "choose another agent"
             )
-        self.leaves: Leaves = (suited_leaves(problem) if leaves is None else leaves)(problem, **options)
+        limits = PerSubject(max_tests, budget)
+        limits.check(problem)
+        self.leaves: Leaves = (suited_leaves(problem, limits) if leaves is None else leaves)(problem, **options)
         self.floor = self.leaves.floor if floor is None else floor
         self.ahead = self.leaves.ahead if ahead is None else ahead
         if not self.ahead >= 0 or not self.floor >= 0:
@@ -107,6 +113,8 @@ class LeafCompletion(Replanning):
             first=self.leaves.first if first is None else first,
             growth=self.leaves.growth if growth is None else growth,
             estimator=estimator,
+            max_tests=max_tests,
+            budget=budget,
         )
         self.horizon = horizon
         self.memoryless = self.leaves.memoryless
@@ -114,7 +122,8 @@ class LeafCompletion(Replanning):
     @classmethod
     def of(cls, setting: Setting) -> Self:
         """Return the agent for a setting."""
-        return cls(setting.problem, seed=setting.seed, horizon=setting.horizon)
+        given = {name: getattr(setting, name) for name in ("seed", "horizon", "max_tests", "budget")}
+        return cls(setting.problem, **given)
 
     def next_policy(self) -> Policy:
         """Return the plan of the block, with coins where it stops."""

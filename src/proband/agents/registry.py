@@ -54,6 +54,11 @@ def build_agent(name: str, setting: Setting) -> Agent:
             f"{name} is no agent for {kind.value}; these are served by {', '.join(agents_for(setting.problem))}; "
             "choose one of them"
         )
+    if not (setting.max_tests is None and setting.budget is None) and not getattr(found, "limited", False):
+        raise AgentError(
+            f"max_tests is {setting.max_tests} and budget is {setting.budget}; {name} keeps to no limits for each "
+            f"subject; leave them out, or choose {DEFAULT_AGENT}"
+        )
     return found.of(setting)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from proband.agents.agent import FOREVER
 from proband.agents.blockwise import Blockwise, in_order
-from proband.agents.estimates import Planner, suited_estimator, suited_planner
+from proband.agents.estimates import PerSubject, Planner, suited_estimator, suited_planner
 from proband.agents.setting import Setting
 from proband.distributions import Distribution
 from proband.errors import AgentError
@@ -45,6 +45,9 @@ class Replanning(Blockwise):
         Learns the law; by default the likelihood of the problem's kind. Some agents draw from its posterior, too.
     planner : callable, optional
         From problem, law and number of subjects to a plan; by default :func:`proband.plan`, as accurately as pays.
+    max_tests, budget : optional
+        Most tests to run on a subject who is decided as planned, and most to pay for them. Those from whom is learned,
+        the first ones and those whom a coin chooses, are tested beyond.
 
     Attributes
     ----------
@@ -57,6 +60,7 @@ class Replanning(Blockwise):
 
     kinds = frozenset({Kind.LISTED, Kind.SCORES})
     memoryless = False
+    limited = True
 
     def __init__(
         self,
@@ -68,23 +72,27 @@ class Replanning(Blockwise):
         shortest: int = 8,
         estimator: Estimator | None = None,
         planner: Planner | None = None,
+        max_tests: int | None = None,
+        budget: float | None = None,
     ) -> None:
         if first < 1 or not growth > 0:
             raise AgentError(f"first is {first}, growth is {growth}; both must be positive; correct them")
         super().__init__(problem, first)
+        self.limits = PerSubject(max_tests, budget)
+        self.limits.check(problem)
         self.seed = seed
         self.rng = np.random.default_rng(seed)
         self.growth = growth
         self.shortest = shortest
         self.estimator: Any = suited_estimator(problem, seed) if estimator is None else estimator
-        self.planner = suited_planner(self.estimator) if planner is None else planner
+        self.planner = suited_planner(self.estimator, self.limits) if planner is None else planner
         self.begun, self.length = 0, first
         self._policy: Policy | None = test_everything(problem, self.distribution_for_unavailable())
 
     @classmethod
     def of(cls, setting: Setting) -> Self:
         """Return the agent for a setting."""
-        return cls(setting.problem, seed=setting.seed)
+        return cls(setting.problem, seed=setting.seed, max_tests=setting.max_tests, budget=setting.budget)
 
     def policy(self) -> Policy:
         """Return the policy of the block; one that needs nothing but what was learned is made when it is asked for."""

@@ -102,6 +102,8 @@ class SafeLeafCompletion(LeafCompletion):
         )
         if isinstance(self.reference, AuditedSubjects):
             self.reference.root = self.root
+        if self.limits.given:
+            self.reference.limits = self.limits
         self._lowest = 1.0
 
     def value_estimate(self) -> ValueEstimate | None:

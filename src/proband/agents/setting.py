@@ -28,6 +28,8 @@ class Setting:
         The true law: for the clairvoyant alone.
     condition_number : float, optional
         σ of the covariance, where it is known.
+    max_tests, budget : optional
+        Most tests to run on a subject who is decided as planned, and most to pay for them.
     """
 
     problem: Problem
@@ -36,13 +38,15 @@ class Setting:
     support_size: int | None = None
     truth: Distribution | None = None
     condition_number: float | None = None
+    max_tests: int | None = None
+    budget: float | None = None
 
 
 class Buildable(Protocol):
     """What a name in :data:`proband.agents.AGENTS` stands for: mostly a class of agents.
 
     A class that experiments should tell the number of subjects T says ``anytime = False`` beside; all others compete
-    without knowing it.
+    without knowing it. One that keeps to limits for each subject says ``limited = True``.
     """
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.agents.estimates import Planner
+from proband.agents.estimates import PerSubject, Planner
 from proband.planners import Plan
 from proband.policies import Completion, Extra
 from proband.vocabulary import FloatArray, IntArray, Policy
@@ -38,7 +38,12 @@ class Stops:
 
 
 class Reference(Protocol):
-    """What is known of the law from complete subjects and their chances alone, whatever an estimator says."""
+    """What is known of the law from complete subjects and their chances alone, whatever an estimator says.
+
+    Its own plans keep to `limits`, where there are any.
+    """
+
+    limits: PerSubject
 
     def add(self, rows: FloatArray, chances: FloatArray, counts: IntArray, *, lowest: float, subjects: int) -> None:
         """Learn from distinct complete rows (n, d), seen `counts` (n,) times, with their chances (n,).

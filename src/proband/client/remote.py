@@ -90,13 +90,15 @@ class Service:
         seed: int = 0,
         horizon: int | None = None,
         condition_number: float | None = None,
+        max_tests: int | None = None,
+        budget: float | None = None,
         records: str | os.PathLike[str] | None = None,
         key: str | None = None,
     ) -> RemoteStudy:
         """Begin a study; `records` is a table (CSV) of past subjects to learn from at once."""
         content: dict[str, Any] = {
             "problem": problem_files.toml(problem.to_dict()), "name": name, "agent": agent, "seed": seed,
-            "horizon": horizon, "condition_number": condition_number,
+            "horizon": horizon, "condition_number": condition_number, "max_tests": max_tests, "budget": budget,
         }  # fmt: skip
         if records is not None:
             content["past"] = {"records": read_text(records, TableError), "source": Path(records).name}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
 from proband.errors import RequestError
+from proband.files import LARGEST_NUMBER
 from proband.service.access.tokens import ROLES
 from proband.studies.events.checks import LONGEST, LONGEST_REASON, MOST_SUBJECTS
 
@@ -191,6 +192,10 @@ class NewStudy(Request):
     seed: Annotated[StrictInt, Field(ge=0, lt=2**63)] = 0
     horizon: Annotated[StrictInt, Field(ge=1, le=MOST_SUBJECTS)] | None = None
     condition_number: Annotated[StrictFloat, Field(ge=1)] | None = None
+    max_tests: Annotated[StrictInt, Field(ge=0, le=MOST_SUBJECTS)] | None = Field(
+        None, description="Most tests of a subject who is decided as planned."
+    )
+    budget: float | None = Field(None, ge=0, le=LARGEST_NUMBER, description="Most to pay for the tests of such a one.")
     past: Past | None = None
 
 

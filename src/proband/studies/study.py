@@ -123,6 +123,8 @@ class Study(Station):
         seed: int = 0,
         horizon: int | None = None,
         condition_number: float | None = None,
+        max_tests: int | None = None,
+        budget: float | None = None,
         actor: str | None = None,
         station: str | None = None,
         lease: float = DEFAULT_LEASE,
@@ -147,6 +149,9 @@ class Study(Station):
             The number of subjects, for agents that need to know.
         condition_number : float, optional
             Of the covariance of measured outcomes, for agents that need to know.
+        max_tests, budget : optional
+            Most tests to run on a subject who is decided as planned, and most to pay for them, for agents that keep to
+            such limits; subjects from whom is learned are tested beyond.
         actor, station : str, optional
             Who tells, and where; by default the user and the name of the machine.
         lease : float
@@ -159,8 +164,9 @@ class Study(Station):
         store = Hidden(store) if isinstance(store, str) else store
         date = as_time(moment(time.time() if clock is None else clock()))
         data = created.draft(
-            problem, name=name, agent=agent, seed=seed, horizon=horizon, created=date, condition_number=condition_number
-        )
+            problem, name=name, agent=agent, seed=seed, horizon=horizon, created=date,
+            condition_number=condition_number, max_tests=max_tests, budget=budget,
+        )  # fmt: skip
         who, place, held, mode = _actor_of(actor), _station_of(station), checks.lease_of(lease), mode_of(replan)
         kind = created.CREATED
         first = Event(1, kind, None, data, date, who, place, proband.__version__, kind)

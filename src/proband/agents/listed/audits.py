@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.agents.estimates import Planner
+from proband.agents.estimates import NO_LIMITS, PerSubject, Planner
 from proband.distributions import Discrete, Distribution
 from proband.estimators import Estimator
 from proband.planners import Plan, plan
@@ -109,13 +109,16 @@ class AuditedSubjects:
     root: float = 1.0
     """K^(1/3), set by the agent."""
 
+    limits: PerSubject = NO_LIMITS
+    """Of all plans, set by the agent."""
+
     def value_of(self, policy: Policy) -> ValueEstimate | None:
         """Return what a policy would have brought the audits; None without any."""
         rows = self.rows[self.audited]
         if not self.measures or len(rows) < 2:
             return None
         earned = self._earned(policy, rows)
-        best = self._earned(plan(self.problem, Discrete.from_weights(rows, np.ones(len(rows))), method="rollout"), rows)
+        best = self._earned(self._grown(Discrete.from_weights(rows, np.ones(len(rows)))), rows)
         low, high = bounded_interval(earned, *self._range(policy))
         return ValueEstimate(float(earned.mean()), low, high, float((best - earned).mean()), len(rows))
 
@@ -135,9 +138,14 @@ class AuditedSubjects:
         The latter is exact, so that the guarantee holds for all plans of two tests without a word about the search.
         """
         law = Discrete.from_weights(rows, weights)
-        short = plan(self.problem, law, method="sparse", max_tests=2)
-        long = plan(self.problem, law, method="rollout")
-        return max(short, long, key=lambda found: found.value)
+        most = 2 if self.limits.max_tests is None else min(2, self.limits.max_tests)
+        short = plan(self.problem, law, method="sparse", max_tests=most, budget=self.limits.budget)
+        return max(short, self._grown(law), key=lambda found: found.value)
+
+    def _grown(self, law: Discrete) -> Plan:
+        """Return a plan grown without a penalty, within the limits."""
+        most, budget = self.limits.max_tests, self.limits.budget
+        return plan(self.problem, law, method="rollout", max_tests=most, budget=budget)
 
     def _earned(self, policy: Policy, rows: FloatArray) -> FloatArray:
         episodes = follow(self.problem, policy, rows)

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.agents.agent import fully_tested
-from proband.agents.estimates import Planner
+from proband.agents.estimates import NO_LIMITS, PerSubject, Planner
 from proband.agents.listed.reference import WeightedSubjects
 from proband.agents.stops import Stops
 from proband.distributions import totals
@@ -88,6 +88,9 @@ class ListedLeaves:
         J, the number of posterior draws; by default 64 for small problems, 16 for larger and 8 for the largest ones.
     thompson : float, default 0.5
         Share of the blocks in which the plan of a posterior draw is played if one is worth it.
+    limits : PerSubject, optional
+        Of the plans. A table of states does not know what was paid, so draws are solved without: what a leaf may lose
+        is overstated, and nobody's plan but the estimate's is played.
     """
 
     floor, safe_floor, threshold, surest = 0.0, 0.004, 1.0, SUREST
@@ -95,7 +98,9 @@ class ListedLeaves:
     memoryless = False
     reference = WeightedSubjects
 
-    def __init__(self, problem: Problem, *, draws: int | None = None, thompson: float = 0.5) -> None:
+    def __init__(
+        self, problem: Problem, *, draws: int | None = None, thompson: float = 0.5, limits: PerSubject = NO_LIMITS
+    ) -> None:
         if (draws is not None and draws < 1) or not 0 <= thompson <= 1:
             raise AgentError(
                 f"draws is {draws}, thompson {thompson}; they must be 1 or more and in [0, 1]; correct them"
@@ -103,7 +108,7 @@ class ListedLeaves:
         self.problem = problem
         self.layout = layout_of(problem)
         self.draws = _draws(self.layout.n_states) if draws is None else draws
-        self.thompson = thompson
+        self.thompson, self.limits = 0.0 if limits.given else thompson, limits
         self.parameters = float(self.layout.level_sizes[self.layout.m])
         check_size(self.layout, problem.n_columns, None)
 
@@ -111,7 +116,8 @@ class ListedLeaves:
         """Return the plan of the estimate, or now and then that of a draw, and where it stops."""
         draws = estimator.draws(rng, self.draws)
         p = estimator.probabilities
-        base, solved = self._plan(estimator, np.vstack([p, draws]), rng.random())
+        own, solved = self._plan(estimator, np.vstack([p, draws]), rng.random())
+        base: Policy = planner(self.problem, estimator.distribution(), t) if self.limits.given else own
         ends = self.ends(base, estimator.support)
         mass = ends.total(p)
         losses = self._values(estimator, ends, draws, solved) - np.array([ends.total(d * ends.reward) for d in draws])

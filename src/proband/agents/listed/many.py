@@ -37,7 +37,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.agents.estimates import Planner, suited_planner
+from proband.agents.estimates import NO_LIMITS, PerSubject, Planner, suited_planner
 from proband.agents.listed.audits import AuditedSubjects
 from proband.agents.stops import Stops
 from proband.distributions import totals
@@ -97,6 +97,8 @@ class ManyLeaves:
         So many subjects are expected to come, at least, where no horizon is told.
     rate : float, default 0.4
         β: how fast the loss falls with the subjects that tell.
+    limits : PerSubject, optional
+        Of the plans; what a coin decides is tested beyond.
     """
 
     floor, safe_floor, threshold, surest = 0.0, 0.0125, 1.0, SUREST
@@ -104,13 +106,16 @@ class ManyLeaves:
     memoryless = True
     reference = AuditedSubjects
 
-    def __init__(self, problem: Problem, *, draws: int = 6, expected: int = 10_000, rate: float = 0.4) -> None:
+    def __init__(
+        self, problem: Problem, *, draws: int = 6, expected: int = 10_000, rate: float = 0.4,
+        limits: PerSubject = NO_LIMITS,
+    ) -> None:  # fmt: skip
         if draws < 1 or expected < 0 or not rate > 0:
             raise AgentError(
                 f"draws is {draws}, expected {expected}, rate {rate}; they must be 1 or more, 0 or more, and positive; "
                 "correct them"
             )
-        self.problem, self.draws, self.expected, self.rate = problem, draws, expected, rate
+        self.problem, self.draws, self.expected, self.rate, self.limits = problem, draws, expected, rate, limits
         self.parameters = log_trees(LARGEST_TREE, len(problem.operable), int(problem.k.max()), problem.n_decisions)
 
     def look(self, estimator: Structured, planner: Planner, rng: np.random.Generator, t: int) -> Stops:
@@ -131,7 +136,7 @@ class ManyLeaves:
         self, estimator: Structured, stops: Stops, rng: np.random.Generator, *, ahead: float, left: int, allowed: float
     ) -> Extra | None:
         """Return what is bought of some subjects of a block of `left`, for `allowed` of what is at stake at most."""
-        ends = Ends(self.problem, estimator, stops.base)
+        ends = Ends(self.problem, estimator, stops.base, self.limits)
         tests = ends.bundle(estimator.draws(rng, self.draws))
         if not tests:
             return None
@@ -161,8 +166,8 @@ class Ends:
         What a subject can bring and cost, at most.
     """
 
-    def __init__(self, problem: Problem, estimator: Structured, base: Policy) -> None:
-        self.problem, self.estimator = problem, estimator
+    def __init__(self, problem: Problem, estimator: Structured, base: Policy, limits: PerSubject = NO_LIMITS) -> None:
+        self.problem, self.estimator, self.limits = problem, estimator, limits
         self.rows, self.law, self.payoff = estimator.support, estimator.probabilities, problem.payoff(estimator.support)
         self.stopped = follow(problem, base, self.rows)
         self.earned = problem.realised(self.rows, self.stopped.actions) - self.stopped.costs
@@ -202,7 +207,10 @@ class Ends:
         if known < ENOUGH:
             return curve
         least = max(1 / FARTHEST, math.sqrt(ENOUGH / 2 / known))
-        plans = [suited_planner(half)(self.problem, half.distribution(), 0) for half in self.estimator.halves(rng)]
+        plans = [
+            suited_planner(half, self.limits)(self.problem, half.distribution(), 0)
+            for half in self.estimator.halves(rng)
+        ]
         behind = float(np.mean([self.law @ (self.earned - self._brings(plan)) for plan in plans]))
         return min(max(PER_HALF * behind, least * curve), FARTHEST * curve)
 
@@ -255,5 +263,7 @@ class Ends:
             group=prices.group,
             group_cost=prices.group_cost,
             starts=[np.flatnonzero(known == number) for number in range(int(known.max()) + 1)],
+            max_tests=self.limits.max_tests,
+            budget=self.limits.budget,
         )
         return usage

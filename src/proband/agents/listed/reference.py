@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from proband.agents.estimates import Planner
+from proband.agents.estimates import NO_LIMITS, PerSubject, Planner, plan_estimate
 from proband.distributions import Discrete, Distribution
 from proband.estimators import Likelihood
 from proband.planners import Plan, evaluate
@@ -40,6 +40,9 @@ class WeightedSubjects:
         """Whether W exists: every test can be run, and every outcome vector is in the support."""
         return self.problem.all_available and len(self.weighted) == self.problem.size
 
+    limits: PerSubject = NO_LIMITS
+    """Of all plans, set by the agent."""
+
     def add(self, rows: FloatArray, chances: FloatArray, counts: IntArray, *, lowest: float, subjects: int) -> None:
         """Add complete subjects with their chances to the measure; `subjects` is how many have a known chance."""
         self.known += subjects
@@ -65,6 +68,9 @@ class WeightedSubjects:
         # No plan beats knowing everything for nothing: where that is within the width, W need not be solved.
         if weights @ payoff.max(axis=1) - value <= width:
             return None
-        [solution] = solve_many(self.layout, self.support, weights[None], payoff)
-        rival = DensePlan(self.layout, law, solution)
+        if self.limits.given:
+            rival: Plan = plan_estimate(self.problem, law, self.known, self.limits)
+        else:
+            [solution] = solve_many(self.layout, self.support, weights[None], payoff)
+            rival = DensePlan(self.layout, law, solution)
         return rival if rival.value - value > width else None

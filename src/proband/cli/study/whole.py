@@ -47,6 +47,13 @@ def create_command(
             help="Of the covariance of measured tests: elimination needs it, explore-then-commit uses it.",
         ),
     ] = None,
+    max_tests: Annotated[
+        int | None,
+        typer.Option("--max-tests", min=0, metavar="N", help="Most tests of a subject who is decided as planned."),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", min=0, metavar="COST", help="Most to pay for the tests of such a one.")
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="S", help="Of coins and draws.")] = 0,
     store: StoreOption = DEFAULT_STORE,
     station: StationOption = None,
@@ -62,7 +69,7 @@ def create_command(
     task, _ = inputs.load_problem(problem)
     with Study.create(
         task, name=name, agent=agent, store=store, seed=seed, horizon=horizon, condition_number=condition_number,
-        station=station, actor=actor, replan="never",
+        max_tests=max_tests, budget=budget, station=station, actor=actor, replan="never",
     ) as study:  # fmt: skip
         found = {"study": study.name, "agent": study.summary(exploration=False).agent, "store": study.store.url}
     printing.print_content(found, as_json=as_json)

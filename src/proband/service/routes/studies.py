@@ -157,7 +157,8 @@ def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated:
     try:
         study = Study.create(
             problem, name=given.name, agent=given.agent, store=store, seed=given.seed, horizon=given.horizon,
-            condition_number=given.condition_number, actor=caller.user, station=caller.user, replan="never",
+            condition_number=given.condition_number, max_tests=given.max_tests, budget=given.budget, actor=caller.user,
+            station=caller.user, replan="never",
         )  # fmt: skip
     except StudyExistsError:
         if not repeated:
@@ -179,7 +180,8 @@ def _check_same(study: Study, problem: Problem, given: requests.NewStudy) -> Non
     """Raise unless a study that is there is the one that is asked for again."""
     said = next(iter(study.events(limit=1))).data
     asked = {"seed": given.seed, "horizon": given.horizon, "condition_number": given.condition_number}
-    same = said["problem"] == problem.to_dict() and all(said[name] == value for name, value in asked.items())
+    asked |= {"max_tests": given.max_tests, "budget": given.budget}
+    same = said["problem"] == problem.to_dict() and all(said.get(name) == value for name, value in asked.items())
     if not same or given.agent not in (None, said["agent"]):
         raise StudyExistsError(
             f"there is a study {study.name!r} already, and it is another one; choose another name, or go on with it"

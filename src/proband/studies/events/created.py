@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from proband.errors import StudyError, shown
-from proband.files import check_nesting
+from proband.files import LARGEST_NUMBER, check_nesting
 from proband.problem import Problem
 from proband.studies.events import checks
 from proband.studies.events.kind import Data
@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # agents bring the planners with them, which whoever only tel
     from proband.agents import Agent
 
 CREATED = "created"
+PER_SUBJECT = ("max_tests", "budget")
+"""Limits for each subject, which stand in a log only where they were given."""
 
 
 def draft(
@@ -34,6 +36,8 @@ def draft(
     horizon: int | None,
     created: str,
     condition_number: float | None = None,
+    max_tests: int | None = None,
+    budget: float | None = None,
 ) -> Data:
     """Return the data of the event that creates a study, after checking that its agent can be made."""
     from proband.agents import default_agent
@@ -49,6 +53,10 @@ def draft(
         "condition_number": None if condition_number is None else float(condition_number),
         "created": created,
     }
+    if max_tests is not None:
+        data["max_tests"] = _whole("max_tests", max_tests, 0, checks.MOST_SUBJECTS)
+    if budget is not None:
+        data["budget"] = _amount("budget", budget)
     make_agent(problem, data)
     return data
 
@@ -58,7 +66,8 @@ def make_agent(problem: Problem, creation: Mapping[str, Any]) -> Agent:
     from proband.agents import Setting, build_agent
 
     settings = {name: creation[name] for name in ("horizon", "seed", "condition_number")}
-    return build_agent(creation["agent"], Setting(problem, **settings))
+    limits: dict[str, Any] = {name: creation.get(name) for name in PER_SUBJECT}
+    return build_agent(creation["agent"], Setting(problem, **settings, **limits))
 
 
 def read(event: Event) -> Ledger:
@@ -74,6 +83,10 @@ def read(event: Event) -> Ledger:
             raise ValueError(f"its horizon is {shown(data['horizon'])}; it must be at most {checks.MOST_SUBJECTS:,}")
     if data["condition_number"] is not None:
         checks.number("condition_number", data["condition_number"])
+    if data.get("max_tests") is not None:
+        _stated("max_tests", data["max_tests"], 0)
+    if data.get("budget") is not None:
+        checks.number("budget", data["budget"])
     if not isinstance(data["problem"], Mapping):
         raise TypeError(f"its problem is {shown(data['problem'])}; it must be a table")
     return Ledger.begun(data)
@@ -94,7 +107,8 @@ def expected(event: Event, study: str) -> Data:
         )
     problem = Problem.from_dict(data["problem"], source="the study's problem")
     given = ("name", "agent", "seed", "horizon", "created", "condition_number")
-    return draft(problem, **{name: data[name] for name in given})
+    limits: dict[str, Any] = {name: data.get(name) for name in PER_SUBJECT}
+    return draft(problem, **{name: data[name] for name in given}, **limits)
 
 
 def _whole(name: str, given: object, least: int, most: float = math.inf) -> int:
@@ -102,6 +116,12 @@ def _whole(name: str, given: object, least: int, most: float = math.inf) -> int:
         upto = f", at most {most:,}" if most < math.inf else ""
         raise StudyError(f"{name} is {given!r}; it must be a whole number of {least} or more{upto}; correct it")
     return int(given)
+
+
+def _amount(name: str, given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 <= given <= LARGEST_NUMBER:
+        raise StudyError(f"{name} is {given!r}; it must be a number of 0 or more; correct it")
+    return float(given)
 
 
 def _stated(name: str, given: Any, least: int) -> None:
