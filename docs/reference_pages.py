@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "proband"
-MODULES = ("errors", "policies.rendering", "vocabulary")
+MODULES = ("errors", "policies.rendering")
 """Public modules without an ``__all__``: all their classes and functions without an underscore."""
 
 

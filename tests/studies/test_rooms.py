@@ -13,7 +13,8 @@ import proband.studies
 
 ROOMS = (
     ("study",),
-    ("amendments", "queries", "searching"),
+    ("amendments", "queries"),
+    ("searching",),
     ("operations",),
     ("summary",),
     ("exchange", "learning", "drift"),
