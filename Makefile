@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test test-browser pictures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site bench-coverage
+.PHONY: help demo serve test test-browser pictures figures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-newcomer bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site bench-coverage
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -112,6 +112,10 @@ bench-start: .venv/.stamp .venv-bench/.pins ## Measure first and later calls, an
 bench-house: .venv/.stamp ## Count modules, lines and repetitions, and write docs/benchmarks/house.md
 	$(BIN)/python -m benchmarks.house --to docs/benchmarks/house.md $(OPTIONS)
 
+# PYTHON names the one that makes the environment; OPTIONS="--to out/benchmarks" for a look.
+bench-newcomer: dist .venv/.stamp ## Time the tutorial from an empty environment to a first policy, and write docs/benchmarks/newcomer.md
+	$(BIN)/python -m benchmarks.newcomer --python $(PYTHON) $(OPTIONS)
+
 bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write docs/benchmarks/studies.*
 	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)
 
@@ -130,6 +134,10 @@ experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	    $(BIN)/proband experiment run $$name $$more --jobs $(JOBS); \
 	    $(BIN)/proband experiment report $$name --to docs/experiments; \
 	done
+
+figures: .venv/.stamp ## Draw the figures of docs/experiments and docs/benchmarks again from the tables beside them; nothing is run
+	$(BIN)/proband experiment redraw docs/experiments
+	$(BIN)/python -m benchmarks.pictures
 
 # About an hour on two cores; OPTIONS="--tables 20 --to out/benchmarks" for a look.
 bench-fit: .venv/.stamp ## Compare what fits say of themselves with what they bring, and write docs/benchmarks/fits.*

@@ -1,11 +1,11 @@
 """What the tables show: coverage, optimism, and what fits bring beside the exact plan of counts."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 
+from benchmarks.drawing import GREEN, PALE_GREEN, YELLOW, picture
 from benchmarks.text import paragraph, table
 
-COLOURS = {"raw": "#999999", "in-sample": "#d95f02", "cross-validated": "#1b9e77"}
+COLOURS = {"raw": PALE_GREEN, "in-sample": YELLOW, "cross-validated": GREEN}
 
 
 def groups(rows):
@@ -59,8 +59,7 @@ def spread(values):
 
 def draw(path, rows):
     found = groups(rows)
-    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        canvas, ax = plt.subplots(figsize=(8.0, 3.6))
+    with picture(path, (8.0, 3.8)) as [ax]:
         units = {}
         for place, ((law, _), each) in enumerate(found.items()):
             unit = units.setdefault(law, (each["raw_in_sample"] - each["raw_true"]).mean())
@@ -73,13 +72,14 @@ def draw(path, rows):
                 error = 1.645 * values.std(ddof=1) / np.sqrt(len(values)) / unit
                 ax.bar(place + 0.27 * (number - 1), values.mean() / unit, 0.25, yerr=error, color=COLOURS[name],
                        label=LABELS[name] if place == 0 else None, error_kw={"linewidth": 0.8})  # fmt: skip
+        ax.plot([], [], "|", color="black", markersize=9, label="90 % interval of the mean")
         ax.axhline(0, color="#444444", linewidth=0.8)
         ax.set_xticks(range(len(found)), [f"{law}\n{n:,} rows" for law, n in found])
         ax.set_ylabel("value stated less value brought\n(1: that of the exact plan of counts, 200 rows)")
-        ax.legend(frameon=False, loc="upper right")
-        canvas.tight_layout()
-        canvas.savefig(path, dpi=160, metadata={"Software": None})
-        plt.close(canvas)
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + 0.3 * (high - low))
+        ax.legend(frameon=False, fontsize=8, ncols=2, loc="upper right")
+        ax.grid(visible=False, axis="x")
 
 
 LABELS = {

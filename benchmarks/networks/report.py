@@ -2,16 +2,16 @@
 
 import csv
 
-import matplotlib as mpl
 import numpy as np
 
+from benchmarks.drawing import picture, ticks
 from benchmarks.networks.runs import AGENTS, DELTA, EPSILON, HORIZON, LENGTHS, PATIENCE
 from benchmarks.text import seconds, table
+from proband.figures.agents import KNOWN
+from proband.quantities import said
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-COLOURS = {63: "#0b6e4f", 90: "#3d5a98"}
+MARKS = {63: ("o", "-"), 90: ("s", "--")}
+"""Networks differ in marks and dashes: a colour is an agent's."""
 
 
 def write(folder, kept):
@@ -114,16 +114,17 @@ def conditions(kept):
 
 
 def draw(path, rows):
-    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        canvas, ax = plt.subplots(figsize=(6.4, 4.2))
-        for sites, colour in COLOURS.items():
+    explore, thrifty = KNOWN["explore-then-commit"].colour, KNOWN["thrifty"].colour
+    with picture(path, (6.4, 4.2)) as [ax]:
+        for sites, (mark, dashes) in MARKS.items():
             means = [of(rows, sites, f"explore-{n}").mean() for n in LENGTHS]
-            ax.plot(LENGTHS, means, "o-", color=colour, label=f"explore-then-commit, {sites} sites")
-            thrifty = of(rows, sites, "thrifty").mean()
-            ax.axhline(thrifty, color=colour, linestyle="--", label=f"thrifty, {sites} sites")
-        ax.set(xscale="log", yscale="log", xlabel="rounds of exploration", ylabel=f"regret after {HORIZON:,} rounds")
-        ax.grid(alpha=0.25)
-        ax.legend(frameon=False)
-        canvas.tight_layout()
-        canvas.savefig(path, dpi=160, metadata={"Software": None})
-        plt.close(canvas)
+            name = f"explore-then-commit, {sites} sites"
+            ax.plot(LENGTHS, means, marker=mark, ls=dashes, color=explore, markersize=4, label=name)
+        for sites, (_, dashes) in MARKS.items():
+            regret = of(rows, sites, "thrifty").mean()
+            ax.axhline(regret, color=thrifty, ls=dashes, label=f"thrifty, {sites} sites (has no such length)")
+        ax.set(xscale="log", yscale="log", xlabel="rounds of exploration of explore-then-commit",
+               ylabel=f"regret after {said(HORIZON, 5)} rounds (nats)")  # fmt: skip
+        ticks(ax.xaxis, [50, 100, 200, 500, 1000, 2000])
+        ticks(ax.yaxis, [2000, 5000, 10_000, 20_000, 50_000, 100_000])
+        ax.legend(frameon=False, fontsize=8)

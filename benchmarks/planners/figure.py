@@ -1,28 +1,21 @@
 """The picture: time against states for the dense planners, value against time for the sparse ones."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
+from benchmarks.drawing import BLUE, GREEN, GREY, PURPLE, RED, YELLOW, picture
 
 COLOURS = {
-    "proband": "#0b6e4f", "NumPy by levels": "#c8553d", "NumPy by sets": "#e09f3e", "quantecon": "#3d5a98",
-    "mdpsolver": "#7a5195", "pystreed": "#3d5a98",
+    "proband": GREEN, "NumPy by levels": RED, "NumPy by sets": YELLOW, "quantecon": GREY, "mdpsolver": PURPLE,
 }  # fmt: skip
+PYSTREED = ("#a3b8dd", "#6c8ac4", BLUE, "#1b3a6b")
+"""One colour, darker as tests cost more."""
 BREAST = "breast cancer, 30 tests"
 
 
 def draw(path, kept):
     """Draw the parts that were measured, side by side."""
-    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        pictures = [(PICTURES[part], kept[part]["rows"]) for part in PICTURES if part in kept]
-        canvas, axes = plt.subplots(1, len(pictures), figsize=(5.6 * len(pictures), 4.2), squeeze=False)
-        for (picture, rows), ax in zip(pictures, axes[0], strict=True):
-            picture(ax, rows)
-            ax.grid(alpha=0.25)
-        canvas.tight_layout(w_pad=3)
-        canvas.savefig(path, dpi=160, metadata={"Software": None})
-        plt.close(canvas)
+    pictures = [(PICTURES[part], kept[part]["rows"]) for part in PICTURES if part in kept]
+    with picture(path, (5.6 * len(pictures), 4.2), len(pictures)) as axes:
+        for (drawn, rows), ax in zip(pictures, axes, strict=True):
+            drawn(ax, rows)
 
 
 def dense(ax, rows):
@@ -45,7 +38,7 @@ def sparse(ax, rows):
     """What pystreed loses against the proved optimum at each depth, and how long the depth takes."""
     here = [row for row in rows if row["subjects"] == BREAST and row.get("purpose") is None and "best" in row]
     best = {row["cost"]: row for row in here if row["planner"] == "proband" and row["proved"]}
-    for cost, colour in zip(sorted(best), ("#a3b8dd", "#6c8ac4", "#3d5a98", "#1b3a6b"), strict=False):
+    for cost, colour in zip(sorted(best), PYSTREED, strict=False):
         peers = [row for row in here if row["planner"] == "pystreed" and row["cost"] == cost]
         times, lost = [row["best"] for row in peers], [best[cost]["value"] - row["value"] for row in peers]
         ax.plot(times, lost, "o-", color=colour, markersize=4, linewidth=1.2, label=f"pystreed, cost {cost}")
@@ -56,7 +49,7 @@ def sparse(ax, rows):
     proofs = [row["best"] for row in best.values()]
     ax.plot(proofs, [0] * len(proofs), "*", color=COLOURS["proband"], markersize=11, clip_on=False,
             label="proband, proved optimal at each cost")  # fmt: skip
-    ax.set(xscale="log", xlabel="seconds", ylabel="value lost against the optimum")
+    ax.set(xscale="log", xlabel="seconds", ylabel="value lost against the optimum (units of the reward)")
     ax.set_ylim(bottom=0)
     ax.set_title("Sparse: breast cancer, 569 subjects, 30 tests", loc="left")
     ax.legend(frameon=False, fontsize=8)

@@ -1,5 +1,7 @@
 """From what was measured to ``studies.md``."""
 
+import csv
+
 from benchmarks.text import paragraph, table
 
 LEAST = 200
@@ -10,6 +12,12 @@ def write(folder, kept):
     """Write the page and the picture."""
     from benchmarks.studies import figure
 
+    with (folder / "studies.csv").open("w", newline="", encoding="utf-8") as file:
+        sheet = csv.DictWriter(
+            file, ("processes", "kind", "rate", "errors"), extrasaction="ignore", lineterminator="\n"
+        )
+        sheet.writeheader()
+        sheet.writerows(kept["stations"]["rows"])
     figure.draw(folder / "studies.png", kept["stations"]["rows"], LEAST)
     parts = [INTRODUCTION, targets(kept), stations(kept["stations"]), long_log(kept["long"]), conditions(kept)]
     (folder / "studies.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -1,38 +1,29 @@
 """The picture: time to prove each size of the networks, and time against the number of tests."""
 
-import matplotlib as mpl
+from benchmarks.drawing import GREEN, PALE_GREEN, PURPLE, RED, YELLOW, picture
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-GREEN, BLUE, RED, YELLOW, GREY = "#0b6e4f", "#3d5a98", "#c8553d", "#e09f3e", "0.45"
 LITERATURE = {10: (77, 205), 20: (436, 948)}
 
 
 def draw(path, kept):
-    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        canvas, axes = plt.subplots(1, 2, figsize=(11.2, 4.2))
+    with picture(path, (11.2, 4.2), 2) as axes:
         each_size(axes[0], kept["sizes"])
         growing(axes[1], kept)
-        for ax in axes:
-            ax.grid(alpha=0.25)
-        canvas.tight_layout(w_pad=3)
-        canvas.savefig(path, dpi=160, metadata={"Software": None})
-        plt.close(canvas)
 
 
 def each_size(ax, rows):
-    for sites, colour in ((63, GREEN), (90, BLUE)):
+    for sites, mark in ((63, "."), (90, "x")):
         here = [row for row in rows if row["sites"] == sites and row["nodes"] > 0]
+        places = [row["size"] for row in here], [row["seconds"] for row in here]
+        ax.plot(*places, mark, color=GREEN, markersize=5, label=f"proband, {sites} sites")
+    for n, (size, (low, high)) in enumerate(LITERATURE.items()):
+        name = "MESPpy, 63 sites, as reported (range)"
         ax.plot(
-            [row["size"] for row in here], [row["seconds"] for row in here], ".", color=colour, label=f"{sites} sites"
+            [size, size], [low, high], color=PURPLE, linewidth=3, solid_capstyle="butt", label=name if not n else None
         )
-    for size, (low, high) in LITERATURE.items():
-        ax.plot([size, size], [low, high], color=RED, linewidth=3, solid_capstyle="butt")
-    ax.annotate("MESPpy, 63 sites,\nas reported", (21, 640), (26, 250), color=RED, fontsize=8)
     ax.set(yscale="log", xlabel="size s", ylabel="seconds to prove the best set")
     ax.set_title("Every size, without costs", loc="left")
-    ax.legend(frameon=False, loc="upper right")
+    ax.legend(frameon=False, fontsize=8, loc="upper right")
 
 
 def growing(ax, kept):
@@ -48,9 +39,9 @@ def growing(ax, kept):
             **style,
         )
 
-    line(kept["growing"], "proband", "branch and bound", GREEN, linewidth=2.2)
+    line(kept["growing"], "proband", "proband, branch and bound", GREEN, linewidth=2.2)
     line(kept["growing"], "spectral", "branch and bound by eigenvalues, NumPy", RED)
-    line(kept["all sets"], "proband", "all sets", BLUE)
+    line(kept["all sets"], "proband", "proband, all sets", PALE_GREEN)
     line(kept["all sets"], "NumPy", "all sets, NumPy", YELLOW)
     ax.set(yscale="log", xlabel="tests (the first d of 63 sites)", ylabel="seconds")
     ax.set_title("Any size, with costs", loc="left")

@@ -2,19 +2,16 @@
 
 import csv
 
-import matplotlib as mpl
 import numpy as np
 
+from benchmarks.drawing import BLUE, GREEN, PALE_BLUE, PALE_GREEN, picture
 from benchmarks.tables.data import TUNED
 from benchmarks.text import seconds, table
-
-mpl.use("Agg")
-import matplotlib.pyplot as plt
 
 OURS, RAW = "proband.fit", "raw exact plan"
 TUNED_PEER, FIXED_PEER = "pystreed, depth by cross-validation", "pystreed, depth 3"
 PEERS = (TUNED_PEER, FIXED_PEER)
-COLOURS = {OURS: "#0b6e4f", RAW: "#8fb9a8", TUNED_PEER: "#3d5a98", FIXED_PEER: "#9fb2d8"}
+COLOURS = {OURS: GREEN, RAW: PALE_GREEN, TUNED_PEER: BLUE, FIXED_PEER: PALE_BLUE}
 AHEAD, WORST = 0.03, 1.0
 """By how much the mean is to be below that of each peer, and most points by which a pair may be worse."""
 
@@ -156,8 +153,7 @@ def conditions(kept):
 
 def draw(path, rows):
     pairs = grid(rows, OURS)[0]
-    with plt.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        canvas, ax = plt.subplots(figsize=(8.0, 3.8))
+    with picture(path, (8.0, 3.8)) as [ax]:
         for number, (method, colour) in enumerate(COLOURS.items()):
             values = grid(rows, method)[1]
             error = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1]) if values.shape[1] > 1 else None
@@ -165,11 +161,8 @@ def draw(path, rows):
                 np.arange(len(pairs)) + 0.2 * (number - 1.5), values.mean(axis=1), 0.19, yerr=error, color=colour,
                 label=method, error_kw={"linewidth": 0.8, "ecolor": "#444444"},
             )  # fmt: skip
+        ax.plot([], [], "|", color="#444444", markersize=9, label="± standard error over splits")
         ax.set_xticks(np.arange(len(pairs)), ["\n".join(pair) for pair in pairs])
         ax.set_ylabel("score (lower is better)")
-        ax.grid(axis="y", alpha=0.25)
-        ax.set_axisbelow(True)
-        ax.legend(frameon=False)
-        canvas.tight_layout()
-        canvas.savefig(path, dpi=160, metadata={"Software": None})
-        plt.close(canvas)
+        ax.legend(frameon=False, fontsize=8)
+        ax.grid(visible=False, axis="x")

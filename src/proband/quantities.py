@@ -9,6 +9,7 @@ SMALLEST, LARGEST = 1e-6, 1e15
 """Numbers outside are written with powers of ten."""
 
 _SCALED = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*[×x*]?\s+(\S.*)")
+_EXPONENT = re.compile(r"\b([0-9]+(?:\.[0-9]+)?)e([+-]?[0-9]+)\b")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -34,6 +35,22 @@ def number(value: float, digits: int = 4) -> str:
     elif "e" in text:
         text = f"{float(text):.{max(0, digits - 1 - math.floor(math.log10(rounded)))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def with_powers(text: str) -> str:
+    """Return a text whose numbers with exponents are written with powers of ten.
+
+    Examples
+    --------
+    >>> with_powers("c = 1e12"), with_powers("to 2.5e-06"), with_powers("explore 64")
+    ('c = 10¹²', 'to 2.5 × 10⁻⁶', 'explore 64')
+    """
+
+    def written(found: re.Match[str]) -> str:
+        power = f"10{str(int(found[2])).translate(_RAISED)}"
+        return power if found[1] == "1" else f"{found[1]} × {power}"
+
+    return _EXPONENT.sub(written, text)
 
 
 def said(value: float, digits: int = 4) -> str:

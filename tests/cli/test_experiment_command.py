@@ -43,7 +43,8 @@ def test_a_run_prints_a_summary_and_is_drawn_and_reported(run) -> None:
     assert {path.name for path in folder.iterdir()} == {"cells", "manifest.json", "table.csv", "table.parquet"}
     assert run("experiment", "plot", "easy").out.split() == ["out/experiments/easy/regret.png"]
     written = run("experiment", "report", "easy", "--to", "pages").out.split()
-    assert written == ["pages/easy.md", "pages/easy.csv", "pages/easy-regret.png"]
+    assert written == ["pages/easy.md", "pages/easy.csv", "pages/easy-curves.json", "pages/easy-regret.png"]
+    assert run("experiment", "redraw", "pages").out.splitlines() == written[3:]
     assert all(Path(path).exists() for path in written)
 
 

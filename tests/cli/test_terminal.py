@@ -182,3 +182,12 @@ def test_help_shows_no_types_of_python(run) -> None:
         shown = run(*command, "--help").out
         assert "<bool>" not in shown
         assert "<str>" not in shown
+
+
+def test_ctrl_c_before_a_command_is_found(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed(arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("proband.cli._run", pressed)
+    stopped = run("plan", "bolts")
+    assert (stopped.status, stopped.err) == (130, "\nstopped: nothing was written\n")

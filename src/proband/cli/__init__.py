@@ -37,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except ProbandError as error:
         _print_error(str(error))
         sys.exit(codes(error).exit)
+    except KeyboardInterrupt:  # before a command was found, which would say what it keeps
+        print("\nstopped: nothing was written", file=sys.stderr)
+        sys.exit(STOPPED)
     except OSError as error:
         if error.filename is None:
             raise

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from proband.experiments.curves import Drawing, draw
 from proband.experiments.experiment import HORIZON, Experiment, Value
 from proband.experiments.hindsight import shown
 from proband.experiments.summary import along, compare, fit_slope, regrets_along, sweeps, trajectories
 from proband.experiments.tidy import TidyTable
-from proband.figures import Curve, Words, draw_mean, draw_regret, draw_sweep, save_figure
+from proband.figures import Curve, Words
+from proband.quantities import said
 from proband.vocabulary import FloatArray
 
 MEASURE_NAMES = {"pseudo_regret": "pseudo-regret", "realised_regret": "realised regret"}
@@ -24,18 +26,18 @@ def plot(
     table: TidyTable, experiment: Experiment, folder: Path, *, stem: str = "", measure: str = "pseudo_regret"
 ) -> list[Path]:
     """Write the figures of a table: regret against subjects, and one for each sweep; return their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    return draw(drawings(table, experiment, measure=measure), folder, stem)
+
+
+def drawings(table: TidyTable, experiment: Experiment, *, measure: str = "pseudo_regret") -> list[Drawing]:
+    """Return what the figures of a table show."""
     table = shown(table, experiment.families)
-    written = [folder / f"{stem}regret.png"]
-    regrets, ratios, words = _over_time(table, experiment, measure)
-    save_figure(draw_mean(regrets, words) if experiment.plain else draw_regret(regrets, ratios, words), written[0])
+    found = [Drawing("regret", "mean" if experiment.plain else "regret", *_over_time(table, experiment, measure))]
     for parameter, value in others(table):
-        written.append(folder / f"{stem}regret-{parameter}-{value}.png")
-        save_figure(draw_regret(*_over_time(table.where({parameter: value}), experiment, measure)), written[-1])
-    for parameter in sweeps(table):
-        written.append(folder / f"{stem}by-{parameter}.png")
-        save_figure(draw_sweep(*_over_parameter(table, experiment, parameter, measure)), written[-1])
-    return written
+        part = table.where({parameter: value})
+        found.append(Drawing(f"regret-{parameter}-{value}", "regret", *_over_time(part, experiment, measure)))
+    swept = [(name, _over_parameter(table, experiment, name, measure)) for name in sweeps(table)]
+    return [*found, *(Drawing(f"by-{name}", "sweep", *drawn) for name, drawn in swept)]
 
 
 def others(table: TidyTable) -> list[tuple[str, Value]]:
@@ -50,7 +52,7 @@ def others(table: TidyTable) -> list[tuple[str, Value]]:
     return [(name, table.unique(name)[1]) for name in named if len(table.unique(name)) == 2]
 
 
-def _over_time(table: TidyTable, experiment: Experiment, measure: str) -> tuple[list[Curve], list[Curve], Words]:
+def _over_time(table: TidyTable, experiment: Experiment, measure: str) -> tuple[Words, list[Curve], list[Curve]]:
     agents = table.unique("agent")
     baseline = _baseline(table, experiment)
     regrets, ratios = [], []
@@ -61,14 +63,14 @@ def _over_time(table: TidyTable, experiment: Experiment, measure: str) -> tuple[
         slope = fit_slope(t[late], values[:, late])
         regrets.append(Curve(agent, t, values.mean(axis=0), _sd(values), f"{slope.slope:.2f}"))
         ratios.append(_ratio(agent, t, values, reference))
-    note = "" if experiment.plain else f" Slopes are fitted over the last factor {LAST_FACTOR:,} of t."
+    note = "" if experiment.plain else f" Slopes are fitted over the last factor {said(LAST_FACTOR)} of t."
     subtitle = f"{_setting(table, experiment, measure, '')}{note}"
-    return regrets, ratios, Words(experiment.title, subtitle, baseline, quantity=experiment.quantity)
+    return Words(experiment.title, subtitle, baseline, quantity=experiment.quantity), regrets, ratios
 
 
 def _over_parameter(
     table: TidyTable, experiment: Experiment, parameter: str, measure: str
-) -> tuple[list[Curve], list[Curve], Words]:
+) -> tuple[Words, list[Curve], list[Curve]]:
     baseline = _baseline(table, experiment)
     x = np.array([float(point[parameter]) for point in along(table, parameter)])
     reference = regrets_along(table, parameter, baseline, measure)
@@ -81,7 +83,7 @@ def _over_parameter(
     about = "T, number of subjects" if parameter == HORIZON else experiment.parameters[parameter].about
     name = about if parameter == HORIZON else f"{parameter}: {about}"
     words = Words(experiment.title, _setting(table, experiment, measure, parameter), baseline, name)
-    return regrets, ratios, words
+    return words, regrets, ratios
 
 
 def _ratio(agent: str, x: FloatArray, values: FloatArray, reference: FloatArray) -> Curve:
@@ -113,4 +115,4 @@ def written(value: object) -> str:
     """Return a value for people: 2²⁰ for 1048576."""
     if isinstance(value, int) and value >= 1024 and value & (value - 1) == 0:
         return "2" + str(value.bit_length() - 1).translate(SUPERSCRIPTS)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return said(value, 6) if isinstance(value, float) else str(value)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from proband.errors import TableError
+from proband.experiments.curves import ENDING, draw, read_curves, write_curves
 from proband.experiments.experiment import HORIZON, Experiment, Switch
 from proband.experiments.hindsight_report import hindsight_section, place_content
 from proband.experiments.manifest import read_manifest
 from proband.experiments.phases import phases, slopes_by_phase
-from proband.experiments.plots import plot, written
+from proband.experiments.plots import drawings, written
 from proband.experiments.summary import Summary, slopes, summarise
 from proband.experiments.tidy import TidyTable, read_table, write_csv
 from proband.experiments.wording import markdown, number, or_none
@@ -26,7 +27,7 @@ RATIO_COLUMNS = ("ratio_to", "ratio_error_to", "ratio_median_to", "ratio_sd_to",
 
 
 def report(experiment: Experiment, run: Path, folder: Path) -> list[Path]:
-    """Write the page of a run, ``NAME.md``, with its figures and its summary as CSV; return their paths.
+    """Write the page of a run, ``NAME.md``, with its figures, what they show and its summary as CSV; return the paths.
 
     The experiment is as it is in the catalogue, `run` is the folder of the run, and `folder`, made if missing, where
     the page goes.
@@ -37,7 +38,10 @@ def report(experiment: Experiment, run: Path, folder: Path) -> list[Path]:
         raise TableError(
             f"{run}: its manifest is missing or not finished; a report needs a whole run; run it to its end"
         )
-    pictures = plot(table, experiment, folder, stem=f"{experiment.name}-")
+    folder.mkdir(parents=True, exist_ok=True)
+    curves = folder / f"{experiment.name}{ENDING}"
+    write_curves(curves, drawings(table, experiment))
+    pictures = draw(read_curves(curves), folder, f"{experiment.name}-")
     summaries = summarise(table, baselines=experiment.baselines)
     numbers = folder / f"{experiment.name}.csv"
     write_summary(numbers, summaries, experiment.baselines)
@@ -54,11 +58,11 @@ def report(experiment: Experiment, run: Path, folder: Path) -> list[Path]:
         *(f"![{picture.stem}]({picture.name})" for picture in pictures[1:]),
         "## How to run it again",
         "    " + "\n    ".join(commands(experiment, manifest)),
-        _provenance(manifest, numbers),
+        _provenance(manifest, numbers, curves),
     ]
     page = folder / f"{experiment.name}.md"
     page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    return [page, numbers, *pictures]
+    return [page, numbers, curves, *pictures]
 
 
 def summary_rows(
@@ -207,12 +211,13 @@ def _phase_section(table: TidyTable, switch: Switch) -> list[str]:
     return [*parts, markdown(["slope in T", "until N", "after N"], slope_rows)] if slope_rows else parts
 
 
-def _provenance(manifest: dict[str, Any], numbers: Path) -> str:
+def _provenance(manifest: dict[str, Any], numbers: Path, curves: Path) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
     machine = manifest["machine"]
     times = ", ".join(f"{agent} {seconds['median']:.2g}" for agent, seconds in manifest["seconds"].items())
     return (
-        f"The numbers above in full precision: [{numbers.name}]({numbers.name}). Seed {manifest['seed']}, "
+        f"The numbers above in full precision: [{numbers.name}]({numbers.name}); what the figures show: "
+        f"[{curves.name}]({curves.name}). Seed {manifest['seed']}, "
         f"{manifest['cells']:,} cells, {manifest['executor']}, finished {manifest['finished']}; "
         f"code {manifest['code']}, {versions}; "
         f"{machine['cores']} cores of {machine['processor']}. Median seconds a run at the largest T, planning "

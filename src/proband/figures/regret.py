@@ -14,7 +14,7 @@ import numpy as np
 
 from proband.figures.agents import Look, looks
 from proband.figures.canvas import FAINT, INK, SMALL, literal, new_figure
-from proband.quantities import said
+from proband.quantities import said, with_powers
 from proband.vocabulary import FloatArray
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _ticks(axes: Axes, x: FloatArray) -> None:
 
     values = x if len(x) <= 7 else x[::2]
     powers = values[-1] >= 2**10 and all(float(np.log2(value)).is_integer() for value in values)
-    names = [f"$2^{{{np.log2(value):.0f}}}$" if powers else f"{value:g}" for value in values]
+    names = [f"$2^{{{np.log2(value):.0f}}}$" if powers else said(value) for value in values]
     axes.set_xticks(values, names)
     axes.xaxis.set_minor_locator(NullLocator())
 
@@ -273,4 +273,11 @@ def _apart(heights: Sequence[float], *, gap: float) -> list[float]:
 
 
 def _spoken(name: str) -> str:
-    return name if name == "explore-then-commit" else name.replace("-", " ")
+    """Return an agent's name as it is read.
+
+    Examples
+    --------
+    >>> _spoken("elimination-1.5e12"), _spoken("leaf-completion")
+    ('elimination 1.5 × 10¹²', 'leaf completion')
+    """
+    return name if name == "explore-then-commit" else with_powers(name.replace("-", " "))

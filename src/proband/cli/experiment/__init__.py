@@ -2,4 +2,4 @@
 
 from proband.cli.groups import group
 
-experiment_app = group(__name__, ("catalogue", "list show"), ("run", "run plot report"), about=__doc__)
+experiment_app = group(__name__, ("catalogue", "list show"), ("run", "run plot report redraw"), about=__doc__)

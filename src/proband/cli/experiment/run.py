@@ -1,4 +1,4 @@
-"""``proband experiment run``, ``plot`` and ``report``: the cells not finished yet; what all found, also as a page."""
+"""``proband experiment run``, ``plot``, ``report``, ``redraw``: cells not finished yet; what all found, as pages."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from proband.experiments import (
     slopes,
     summarise,
 )
+from proband.experiments.curves import redraw
 from proband.experiments.experiment import HORIZON, whole
 from proband.experiments.hindsight import places
 from proband.experiments.hindsight_report import mean_rows, place_rows
@@ -136,6 +137,20 @@ def report_command(name: NameArgument, out: OutOption = None, to: ToOption = Non
     folder = folder_of(name, out)
     with printing.waiting("writing the page"):
         paths = list(report(find(name), folder, to or folder))
+    for path in paths:
+        printing.say(str(path))
+
+
+def redraw_command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of pages that report wrote.")],
+) -> None:
+    """Draw the figures of pages again from the curves beside them; nothing is run.
+
+    [bold]Examples[/bold]
+    $ proband experiment redraw docs/experiments
+    """
+    with printing.waiting("drawing"):
+        paths = redraw(folder)
     for path in paths:
         printing.say(str(path))
 
