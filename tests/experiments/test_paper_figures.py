@@ -63,7 +63,7 @@ def test_algorithm_4_takes_part_as_printed() -> None:
 def test_pages_without_a_baseline_compare_with_none(tmp_path: Path) -> None:
     experiment = EXPERIMENTS["figure-entropy"].changed(horizon=256, replications=2, settings={"d": "4"})
     table = run(experiment, tmp_path / "run")
-    page, numbers, *pictures = report(EXPERIMENTS["figure-entropy"], tmp_path / "run", tmp_path)
+    page, numbers, _, *pictures = report(EXPERIMENTS["figure-entropy"], tmp_path / "run", tmp_path)
     assert pictures == [tmp_path / "figure-entropy-regret.png"]
     assert "ratio" not in page.read_text()
     assert numbers.read_text().splitlines()[0].endswith(",mean,sd,standard_error")
