@@ -36,8 +36,10 @@ def watching(
     assert answer.headers["content-type"].startswith("text/event-stream")
 
     def events() -> Events:
-        number = 0
+        number, silent = 0, 0
         for line in answer:
+            silent += line.startswith(b": still here")
+            assert silent < 4, "a minute without an event"
             if line.startswith(b"id: "):
                 number = int(line[4:])
             elif line.startswith(b"data: "):

@@ -116,6 +116,14 @@ class Feeds:
                 f"{limits.streams_each} and {limits.streams} are; close one, or let several pages share one"
             )
 
+    async def position(self, study: str, seen: int) -> int:
+        """Return after which event a stream begins for one who has seen `seen`.
+
+        A log that was put back may be shorter than what was seen of it. To be asked before the answer begins: what is
+        written once the watcher has its headers is news.
+        """
+        return min(seen, await self._length(study))
+
     async def stream(self, study: str, after: int, user: str, still: Callable[[], bool]) -> AsyncIterator[bytes]:
         """Yield the events of a study after a position as server-sent events, until the service closes."""
         self.check_room(user)
@@ -129,11 +137,10 @@ class Feeds:
     async def _sent(self, study: str, after: int, still: Callable[[], bool]) -> AsyncIterator[bytes]:
         feed = self._feeds.get(study)
         if feed is None:
-            length = await self._desk.run(partial(self._desk.store.length, study))
+            length = await self._length(study)
             feed = self._feeds.get(study) or Feed(self._desk, study, length)
             self._feeds[study] = feed
         feed.watchers += 1
-        after = min(after, feed.position)  # a log that was put back may be shorter than what was seen of it
         try:
             yield b"retry: 1000\n\n"
             while still() and not self._closing:
@@ -145,6 +152,9 @@ class Feeds:
             if not feed.watchers:
                 feed.close()
                 self._feeds.pop(study, None)
+
+    async def _length(self, study: str) -> int:
+        return await self._desk.run(partial(self._desk.store.length, study))
 
     def close(self) -> None:
         """End all streams."""

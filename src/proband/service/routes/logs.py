@@ -77,7 +77,8 @@ async def stream(
     await service.desk.ask(study, lambda live: None)
     service.feeds.check_room(caller.user)
     still = partial(service.access.still, caller)
-    events = service.feeds.stream(study, after if last is None else last, caller.user, still)
+    begin = await service.feeds.position(study, after if last is None else last)
+    events = service.feeds.stream(study, begin, caller.user, still)
     return StreamingResponse(events, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
