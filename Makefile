@@ -7,6 +7,9 @@ COMPILE = .venv-pins/bin/uv pip compile --universal --python-version 3.11 --gene
 
 JOBS ?= 2
 
+# Tests that wait for servers and other processes leave room for one more.
+PROCESSES := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+
 # Whoever tells Python to keep no bytecode would have every process of the suite compile the package anew: many start.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -39,7 +42,7 @@ serve: .venv/.stamp ## Serve a simulated line that keeps inspecting bolts, and p
 # What is compiled is compiled first, side by side: the processes of the suite would compile much of it twice.
 test: .venv/.stamp ## Run the tests and the documented examples
 	$(BIN)/proband doctor --compile --jobs $(JOBS)
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
 # Chromium is Debian's package; elsewhere any chromium on the PATH will do.
 test-browser: .venv/.stamp ## Use the page in a real Chromium, which is installed if it is missing (about three minutes)
@@ -52,7 +55,7 @@ pictures: .venv/.stamp ## Take the pictures of the page for the documentation an
 	$(BIN)/python -m tests.service.page.pictures docs/images
 
 coverage: .venv/.stamp ## Run them again and say which lines they leave out (half as long again)
-	$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal --cov --cov-report=term-missing:skip-covered
 
 test-slow: .venv/.stamp ## Check certificates and alarms over thousands of runs, and the service under kills and odd requests
 	$(BIN)/python -m pytest --numprocesses auto -m slow tests

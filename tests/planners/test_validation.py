@@ -94,7 +94,7 @@ def test_the_interval_reaches_to_where_more_rows_lead() -> None:
 
 def test_in_sample_values_are_far_from_the_truth_and_cross_validated_ones_are_not() -> None:
     stated, seen, true = [], [], []
-    for seed in range(40):
+    for seed in range(20):
         records = some(300, seed)
         best = made(Discrete.from_records(records))
         stated.append(best.value)
@@ -102,7 +102,7 @@ def test_in_sample_values_are_far_from_the_truth_and_cross_validated_ones_are_no
         seen.append(cross_validate(BOLTS.problem, records, Discrete.from_records, made, folds=4).plan.value.mean)
     off = np.array(seen) - true
     assert np.mean(stated) - np.mean(true) > 1.0
-    assert abs(off.mean()) < 3 * off.std() / math.sqrt(len(off)) < 0.4
+    assert abs(off.mean()) < 3 * off.std() / math.sqrt(len(off)) < 0.6
 
 
 def test_incomplete_rows_teach_and_are_counted() -> None:
