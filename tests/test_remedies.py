@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import metadata
 from pathlib import Path
 
@@ -27,25 +28,28 @@ KEYWORDS = {"method": set(PLANNERS), "device": {"cpu", "gpu"}, "support": {"prod
 
 def texts(path: Path) -> Iterator[str]:
     """Every text in a module that is no docstring, with {} for what is filled in."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
+    silent = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    silent |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent | inside:
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
             yield node.value
         elif isinstance(node, documented) and "cli" in path.parts:
             yield from re.findall(r"^\s*(\$ .*)$", ast.get_docstring(node) or "", flags=re.MULTILINE)
 
 
-MESSAGES = [(str(path.relative_to(PACKAGE)), text) for path in sorted(PACKAGE.rglob("*.py")) for text in texts(path)]
+@cache
+def messages() -> list[tuple[str, str]]:
+    """All texts of the package, with their modules."""
+    return [(str(path.relative_to(PACKAGE)), text) for path in sorted(PACKAGE.rglob("*.py")) for text in texts(path)]
 
 
 def found(pattern: str) -> list[tuple[str, tuple[str, ...], str]]:
     """Where a pattern occurs: the module, its groups, and the whole text."""
-    return [(where, match.groups(), text) for where, text in MESSAGES for match in re.finditer(pattern, text)]
+    return [(where, match.groups(), text) for where, text in messages() for match in re.finditer(pattern, text)]
 
 
 def options(command: object) -> set[str]:
@@ -56,8 +60,8 @@ def options(command: object) -> set[str]:
 
 
 def test_messages_are_found() -> None:
-    assert len(MESSAGES) > 2000
-    assert any("proband study take" in text for _, text in MESSAGES)
+    assert len(messages()) > 2000
+    assert any("proband study take" in text for _, text in messages())
 
 
 def test_every_command_exists() -> None:

@@ -13,9 +13,16 @@ from tests.service.running import Running, at, new_study
 from proband import Problem
 from proband.service.access.log import AccessLog
 from proband.service.access.tokens import ROLES, Role
+from proband.service.requests import PROBLEM
 from proband.studies import open_store
 
 _numbers = itertools.count(1)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Requests are made up while tests are collected, which takes seconds: only for those who ask for the slow ones."""
+    slow = "not slow" not in config.option.markexpr
+    return None if slow or collection_path.name != "test_made_up_requests.py" else True
 
 
 @pytest.fixture(scope="session")
@@ -86,3 +93,17 @@ def verb(service: Running, tokens: dict[str, str], study: str) -> Verb:
         return found
 
     return do
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service that is open, with the study that the examples speak of."""
+    folder: Path = tmp_path_factory.mktemp("described")
+    (folder / "problem.toml").write_text(PROBLEM)
+    problem = Problem.load(folder / "problem.toml")
+    with Running(f"sqlite:///{folder}/store.db", program=["tests.service.lenient"]) as running:
+        token = running.link
+        assert running.call("POST", "/api/studies", new_study(problem, name="bolts"), token=token).status == 201
+        arrival = {"subject": "bolt 17"}
+        assert running.call("POST", "/api/studies/bolts/arrive", arrival, token=token).status == 201
+        yield running
