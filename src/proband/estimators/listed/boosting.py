@@ -155,10 +155,12 @@ def _one(
     start = start[1:] - start[:1] if n_labels == 2 else start
     scores, target = np.tile(start[:, None], len(rows)), _targets(labels, n_labels)
     grown: list[list[Trees]] = []
-    best, best_rounds = _loss(scores, labels, judged), 0
+    chances = _chances(scores)
+    best, best_rounds = _loss(chances, labels, judged), 0
     for _ in range(settings.rounds):
-        grown.append(_round(levels, first, target, taught, settings, scores))
-        loss = _loss(scores, labels, judged)
+        grown.append(_round(levels, first, target, taught, settings, chances, scores))
+        chances = _chances(scores)
+        loss = _loss(chances, labels, judged)
         if loss < best - 1e-7 * judged.sum():
             best, best_rounds = loss, len(grown)
         elif len(grown) - best_rounds >= settings.patience:
@@ -167,12 +169,13 @@ def _one(
 
 
 def _round(
-    levels: IntArray, first: IntArray, target: FloatArray, taught: FloatArray, settings: Boosting, scores: FloatArray
-) -> list[Trees]:
-    """Grow a tree for each score, and add it to the scores (scores, n)."""
+    levels: IntArray, first: IntArray, target: FloatArray, taught: FloatArray, settings: Boosting, chances: FloatArray,
+    scores: FloatArray,
+) -> list[Trees]:  # fmt: skip
+    """Grow a tree for each score, of which the chances (n, labels) are, and add it to the scores (scores, n)."""
     from proband.estimators.listed.boosting_kernel import grow
 
-    chances = _chances(scores).T[-len(scores) :]
+    chances = chances.T[-len(scores) :]
     nodes, n = 2 * settings.leaves - 1, levels.shape[0]
     numbers = np.array([settings.least, settings.ridge, settings.rate])
     made = []
@@ -232,13 +235,15 @@ def _targets(labels: IntArray, n_labels: int) -> FloatArray:
 def _chances(scores: FloatArray) -> FloatArray:
     """Return the probabilities (n, labels) of scores: a row for each label, or one for the second of two."""
     if len(scores) == 1:
-        yes = 1 / (1 + np.exp(-np.clip(scores[0], -LARGEST_SCORE, LARGEST_SCORE)))
-        return np.column_stack([1 - yes, yes])
+        chances = np.empty((scores.shape[1], 2))
+        chances[:, 1] = 1 / (1 + np.exp(-np.minimum(np.maximum(scores[0], -LARGEST_SCORE), LARGEST_SCORE)))
+        chances[:, 0] = 1 - chances[:, 1]
+        return chances
     powers = np.exp(scores - reduce(np.maximum, scores))
     return np.asarray((powers / powers.sum(axis=0)).T)
 
 
-def _loss(scores: FloatArray, labels: IntArray, weights: FloatArray) -> float:
-    """Return the weighted log loss."""
-    told = _chances(scores)[np.arange(len(labels)), labels]
+def _loss(chances: FloatArray, labels: IntArray, weights: FloatArray) -> float:
+    """Return the weighted log loss of chances (n, labels)."""
+    told = chances[np.arange(len(labels)), labels]
     return float(-(weights * np.log(np.maximum(told, 1e-13))).sum())
