@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import signal
 
 import numpy as np
@@ -17,8 +18,14 @@ settings.load_profile("proband")
 # Whoever starts the suite in the background has SIGINT ignored for it; what Ctrl-C does is tested all the same.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Thousands of tests stay in memory, and so do kernels: to look through them again and again took a quarter of the time.
+gc.set_threshold(50_000, 20, 50)
 
 collect_ignore = ["pieces"]  # of another package, which is installed for its tests
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
 
 
 @pytest.fixture
