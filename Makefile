@@ -153,15 +153,11 @@ bench-coverage: .venv/.stamp ## Count how often the value that live studies of m
 bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
 	$(BIN)/python -m benchmarks.planners.gpu
 
-.venv-docs/.pins: requirements/docs.txt
-	$(PYTHON) -m venv --clear .venv-docs
-	.venv-docs/bin/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/docs.txt
-	@touch $@
+# Each example of the gallery runs, and draws its picture.
+docs: .venv/.stamp ## Build the documentation site into out/docs; warnings are errors
+	$(BIN)/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet --jobs $(JOBS) docs out/docs
 
-docs: .venv-docs/.pins ## Build the documentation site into out/docs; warnings are errors
-	.venv-docs/bin/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet docs out/docs
-
-test-site: docs .venv/.stamp ## Open every page of the site in a real Chromium
+test-site: docs ## Open every page of the site in a real Chromium
 	$(BIN)/python -m pytest -m browser tests/test_site_pages.py
 
 # On Linux PyTorch without CUDA has an index of its own: where pip does not know it, add TORCH="--extra-index-url ADDRESS".
@@ -199,7 +195,6 @@ smoke: dist ## Install both into empty environments, and run the README's comman
 pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and requirements/bench.in
 	$(COMPILE) pyproject.toml --extra dev --output-file requirements/dev.txt
 	$(COMPILE) pyproject.toml requirements/bench.in --output-file requirements/bench.txt
-	$(COMPILE) requirements/docs.in --output-file requirements/docs.txt
 	$(COMPILE) requirements/dist.in --output-file requirements/dist.txt
 	MACOSX_DEPLOYMENT_TARGET=14.0 $(subst --universal,--python-platform aarch64-apple-darwin,$(COMPILE)) --no-emit-package torch \
 	    pyproject.toml --extra gymnasium requirements/ppo.in --output-file requirements/ppo.txt  # for macOS: Linux would add CUDA
@@ -210,5 +205,5 @@ pins: .venv-pins/bin/uv ## Rewrite requirements/*.txt from pyproject.toml and re
 	@touch $@
 
 clean: ## Remove the environments, caches and build outputs
-	rm -rf .venv .venv-bench .venv-dist .venv-docs .venv-pins .venv-ppo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
+	rm -rf .venv .venv-bench .venv-dist .venv-pins .venv-ppo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* dist out
 	find src tests -type d -name __pycache__ -prune -exec rm -rf {} +

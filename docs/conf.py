@@ -7,17 +7,21 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import gallery_pages
 import reference_pages
 
-_ROOT = Path(__file__).parents[1]
+_DOCS = Path(__file__).parent
 project, author, copyright = "proband", "The proband developers", "The proband developers"
-release = re.search(r'__version__ = "(.*)"', (_ROOT / "src" / "proband" / "__init__.py").read_text())[1]
-extensions = ["myst_parser"]
-myst_enable_extensions = ["deflist"]
+release = re.search(r'__version__ = "(.*)"', (_DOCS.parent / "src" / "proband" / "__init__.py").read_text())[1]
+extensions = ["mathematics", "myst_parser"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 html_theme = "furo"
 html_title = f"proband {release}"
 exclude_patterns = ["_build"]
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
-reference_pages.write(Path(__file__).parent / "reference")
+add_module_names = False
+toc_object_entries_show_parents = "hide"
 html_show_search_summary = False  # it would be fetched, which files do not allow
+reference_pages.write(_DOCS / "reference")
+gallery_pages.write(_DOCS / "gallery")

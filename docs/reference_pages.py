@@ -1,105 +1,201 @@
-"""The reference: a page for each package, from its ``__all__`` and the docstrings, read as text and never imported."""
+"""The reference: a page for each package, of the names in its ``__all__`` with their signatures and docstrings."""
 
 from __future__ import annotations
 
 import ast
+import enum
+import importlib
+import inspect
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import docstrings
 
 SOURCE = Path(__file__).parents[1] / "src" / "proband"
-MODULES = ("errors", "policies.rendering")
+MODULES = ("proband.errors", "proband.policies.rendering")
 """Public modules without an ``__all__``: all their classes and functions without an underscore."""
 
 
-def pages() -> dict[str, str]:
-    """Return the text of each page, by the name of its package."""
-    found = {name: _page(name, dict(_offered(path))) for name, path in sorted(_packages().items())}
+def packages() -> dict[str, list[str]]:
+    """Return the names that each public package and module offers, ours and not what it imports from elsewhere."""
+    found = {}
+    for path in sorted(SOURCE.rglob("__init__.py")):
+        if names := _all(path):
+            found[".".join(("proband", *path.parent.relative_to(SOURCE).parts))] = sorted(names, key=str.lower)
     for name in MODULES:
-        path = SOURCE.joinpath(*name.split(".")).with_suffix(".py")
-        own = {node.name: (path, node) for node in _defined(path) if not node.name.startswith("_")}
-        found[f"proband.{name}"] = _page(f"proband.{name}", own)
-    return found
+        module = importlib.import_module(name)
+        own = (key for key, value in vars(module).items() if getattr(value, "__module__", "") == name)
+        found[name] = sorted(key for key in own if not key.startswith("_"))
+    return dict(sorted(found.items()))
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page, by the name of its package; what two packages offer is told on one page."""
+    offered = packages()
+    homes: dict[int, str] = {}
+    for name in sorted(offered, key=lambda name: (name.count("."), name)):
+        for each in offered[name]:
+            homes.setdefault(id(getattr(importlib.import_module(name), each)), f"{name}.{each}")
+    return {name: _page(importlib.import_module(name), names, homes) for name, names in offered.items()}
 
 
 def write(folder: Path) -> None:
     """Write the pages, and a list of them."""
     folder.mkdir(exist_ok=True)
+    listed = [
+        "# Names in Python",
+        "",
+        "What of it is public, and how it changes: [what stays](../api-stability.md).",
+        "",
+    ]
+    listed += ["| package | what it offers |", "|---|---|"]
     for name, text in pages().items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
+        about = docstrings.first_line(importlib.import_module(name).__doc__).replace("|", r"\|")
+        listed.append(f"| [`{name}`]({name}.md) | {about} |")
+    listed += ["", "```{toctree}", ":hidden:", ":glob:", "", "proband*", "```", ""]
+    (folder / "index.md").write_text("\n".join(listed), encoding="utf-8")
 
 
-def _packages() -> dict[str, Path]:
-    """Return the packages that say what they offer."""
-    found = {}
-    for path in SOURCE.rglob("__init__.py"):
-        if _names(path):
-            found[".".join(("proband", *path.parent.relative_to(SOURCE).parts))] = path
-    return found
-
-
-def _names(path: Path) -> list[str]:
-    """Return the ``__all__`` of a package."""
+def _all(path: Path) -> list[str]:
+    """Return the ``__all__`` of a package, without importing it."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
             return list(ast.literal_eval(node.value))
     return []
 
 
-def _defined(path: Path) -> Iterator[ast.ClassDef | ast.FunctionDef]:
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            yield node
-
-
-def _offered(path: Path) -> Iterator[tuple[str, tuple[Path, ast.AST | None]]]:
-    """Yield each offered name, the file where it is defined, and its definition, None where it is a value."""
-    for name in _names(path):
-        yield name, _found(name, path)
-
-
-def _found(name: str, path: Path) -> tuple[Path, ast.AST | None]:
-    own = next((node for node in _defined(path) if node.name == name), None)
-    if own is not None:
-        return path, own
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("proband"):
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    place = SOURCE.joinpath(*str(node.module).split(".")[1:])
-                    there = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-                    return _found(alias.name, there)
-    return path, None
-
-
-def _page(name: str, offered: dict[str, tuple[Path, ast.AST | None]]) -> str:
-    place = SOURCE.joinpath(*name.split(".")[1:])
-    about = ast.get_docstring(
-        ast.parse((place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text())
-    )
-    lines = [f"# `{name}`", "", *_literal(about)]
-    for each, (path, node) in offered.items():
-        where = path.relative_to(SOURCE.parents[1]).as_posix()
-        lines += [f"## `{each}`", "", f"In `{where}`.", ""]
-        if isinstance(node, ast.FunctionDef):
-            lines += _literal(f"{each}({ast.unparse(node.args)})", "python")
-        if isinstance(node, ast.ClassDef | ast.FunctionDef):
-            lines += _literal(ast.get_docstring(node))
-        if isinstance(node, ast.ClassDef):
-            lines += _methods(node)
+def _page(module: ModuleType, names: list[str], homes: dict[int, str]) -> str:
+    name = module.__name__
+    lines = [f"# `{name}`", "", f"```{{py:module}} {name}", "```", "", *docstrings.markdown(module.__doc__)]
+    for each in names:
+        value = getattr(module, each)
+        home = homes[id(value)]
+        # Small numbers and short texts are one object wherever they are: their place is where they are offered.
+        if home == f"{name}.{each}" or not _ours(value):
+            lines += _entry(module, each, value)
+        else:
+            lines += _directive(_sort(value), each + _signature(value), [], [f"Told at {{py:obj}}`{home}`.", ""], 4)
     return "\n".join(lines) + "\n"
 
 
-def _methods(node: ast.ClassDef) -> list[str]:
-    lines = []
-    for method in node.body:
-        if isinstance(method, ast.FunctionDef) and not method.name.startswith("_") and ast.get_docstring(method):
-            lines += [f"### `{node.name}.{method.name}`", ""]
-            lines += [
-                *_literal(f"{method.name}({ast.unparse(method.args)})", "python"),
-                *_literal(ast.get_docstring(method)),
-            ]
-    return lines
+def _ours(value: Any) -> bool:
+    """Whether it is a class or a function of this package, and no value or name for a type of another one."""
+    return hasattr(value, "__qualname__") and str(value.__module__).startswith("proband")
 
 
-def _literal(text: str | None, language: str = "text") -> list[str]:
-    return ["~~~~" + language, *text.splitlines(), "~~~~", ""] if text else []
+def _sort(value: Any) -> str:
+    if inspect.isclass(value):
+        return "exception" if issubclass(value, BaseException) else "class"
+    return "function" if callable(value) else "data"
+
+
+def _entry(module: ModuleType, name: str, value: Any) -> list[str]:
+    """Return a directive of the Python domain that tells what a name is."""
+    if not _ours(value):
+        shown = repr(value)
+        options = [f":value: {shown}"] if len(shown) <= 60 and " at 0x" not in shown else []
+        return _directive("data", name, options, docstrings.markdown(_beside(module.__name__, name)), 4)
+    body = docstrings.markdown(_doc(value))
+    if inspect.isclass(value):
+        body = [*_bases(value), *body]
+        for key, member in _members(value):
+            body += _member(key, member)
+    canonical = f"{value.__module__}.{value.__qualname__}"
+    options = [f":canonical: {canonical}"] if canonical != f"{module.__name__}.{name}" else []
+    return _directive(_sort(value), name + _signature(value), options, body, 5)
+
+
+def _directive(sort: str, signature: str, options: list[str], body: list[str], colons: int) -> list[str]:
+    fence = ":" * colons
+    return [f"{fence}{{py:{sort}}} {signature}", *options, "", *body, fence, ""]
+
+
+def _doc(value: Any) -> str | None:
+    """Return the docstring that somebody wrote: dataclasses and enumerations make some of their own."""
+    text = value.__doc__
+    if inspect.isclass(value) and text and text.startswith(f"{value.__name__}("):
+        return None
+    return inspect.cleandoc(text) if text else None
+
+
+def _bases(value: type) -> list[str]:
+    named = [base for base in value.__bases__ if base.__module__.startswith("proband.") and base.__name__ != "Shown"]
+    told = ", ".join(f"{{py:obj}}`~{base.__module__}.{base.__qualname__}`" for base in named)
+    return [f"A {told}.", ""] if told else []
+
+
+def _members(value: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public methods and properties that have a docstring, in the order in which they are written."""
+    if issubclass(value, enum.Enum):
+        for each in value:
+            yield each.name, each
+        return
+    for key, member in vars(value).items():
+        plain = getattr(member, "func", getattr(member, "__func__", member))
+        if not key.startswith("_") and getattr(plain, "__doc__", None) and _is_member(member):
+            yield key, member
+
+
+def _is_member(member: Any) -> bool:
+    sorts = (property, classmethod, staticmethod)
+    return isinstance(member, sorts) or inspect.isfunction(member) or type(member).__name__ == "cached_property"
+
+
+def _member(key: str, member: Any) -> list[str]:
+    if isinstance(member, enum.Enum):
+        return _directive("attribute", key, [f":value: {member.value!r}"], [], 4)
+    if isinstance(member, property) or type(member).__name__ == "cached_property":
+        return _directive("property", key, [], docstrings.markdown(_doc(member)), 4)
+    bound = isinstance(member, classmethod | staticmethod)
+    function = member.__func__ if bound else member
+    options = [f":{type(member).__name__}:"] if bound else []
+    own = not isinstance(member, staticmethod)
+    return _directive("method", key + _signature(function, own), options, docstrings.markdown(_doc(function)), 4)
+
+
+def _signature(value: Any, bound: bool = False) -> str:
+    """Return parameters and defaults; what they must be is in the docstring."""
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "()"
+    told = list(found.parameters.values())[1 if bound else 0 :]
+    plain = [each.replace(annotation=each.empty, default=_default(each.default)) for each in told]
+    return str(found.replace(parameters=plain, return_annotation=found.empty))
+
+
+class _Shown:
+    """A default as it is written, on one line."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _default(value: Any) -> Any:
+    text = " ".join(repr(value).split())
+    return value if value is inspect.Parameter.empty else _Shown("..." if "<" in text or len(text) > 60 else text)
+
+
+def _beside(module: str, name: str) -> str | None:
+    """Return the text below the assignment of a value, wherever it is imported from."""
+    path = SOURCE.joinpath(*module.split(".")[1:])
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    body = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    for block in (getattr(node, "body", None) for node in body):
+        for node, after in pairwise(block) if isinstance(block, list) else ():
+            target = getattr(node, "target", None) or next(iter(getattr(node, "targets", [])), None)
+            if getattr(target, "id", "") == name and isinstance(after, ast.Expr):
+                return str(ast.literal_eval(after.value)) if isinstance(after.value, ast.Constant) else None
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("proband"):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return _beside(str(node.module), alias.name)
+    return None

@@ -3,46 +3,142 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+import typer
 
 from proband.agents import AGENTS
+from proband.cli.app import app
 from proband.errors import CODES
+from proband.estimators import ESTIMATORS
+from proband.experiments import EXPERIMENTS
+from proband.instances import PACKAGED
 from proband.planners import PLANNERS
+from proband.studies.stores.registry import STORES
 
 DOCS = Path(__file__).parents[1] / "docs"
 INDEX = (DOCS / "index.md").read_text(encoding="utf-8")
-_SPEC = importlib.util.spec_from_file_location("reference_pages", DOCS / "reference_pages.py")
-assert _SPEC is not None
-assert _SPEC.loader is not None
-reference = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(reference)
-PAGES = reference.pages()
+PUBLIC = sorted(
+    ".".join(path.parent.relative_to(DOCS.parent / "src").parts)
+    for path in (DOCS.parent / "src" / "proband").rglob("__init__.py")
+    if re.search(r"^__all__ = ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Iterator[ModuleType]:
+    """What makes the pages of the reference."""
+    sys.path.insert(0, str(DOCS))
+    yield importlib.import_module("reference_pages")
+    sys.path.remove(str(DOCS))
+
+
+@pytest.fixture(scope="module")
+def pages(reference: ModuleType) -> dict[str, str]:
+    return dict(reference.pages())
+
+
+def page(name: str) -> str:
+    return (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
 
 def test_every_page_is_in_the_site() -> None:
-    listed = set(re.findall(r"^([a-z-]+)$", INDEX, flags=re.MULTILINE))
-    assert listed == {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    listed = set(re.findall(r"^([a-z-]+(?:/[a-z-]+)?)$", INDEX, flags=re.MULTILINE))
+    written = [*DOCS.glob("*.md"), *(DOCS / "guides").glob("*.md"), *(DOCS / "howto").glob("*.md")]
+    made = {"gallery/index", "reference/index"}
+    assert listed - made == {path.relative_to(DOCS).with_suffix("").as_posix() for path in written} - {"index"}
 
 
-@pytest.mark.parametrize("package", [name for name in PAGES if name.removeprefix("proband.") not in reference.MODULES])
-def test_every_public_name_has_its_place(package: str) -> None:
+def test_the_tutorial_comes_first() -> None:
+    assert re.findall(r"^```\{toctree\}\n(?::.*\n)*\n(.*)$", INDEX, flags=re.MULTILINE)[0] == "spreadsheets"
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_every_public_name_has_its_place(package: str, pages: dict[str, str]) -> None:
     for name in importlib.import_module(package).__all__:
-        assert f"\n## `{name}`\n" in PAGES[package]
+        assert re.search(rf"^:+\{{py:\w+\}} {name}\b", pages[package], flags=re.MULTILINE), f"{package}.{name}"
 
 
-def test_every_public_package_has_a_page() -> None:
-    assert {"proband", "proband.planners", "proband.agents", "proband.studies", "proband.sklearn"} <= set(PAGES)
+def test_what_is_offered_twice_is_told_once(pages: dict[str, str]) -> None:
+    assert "py:function} plan(" in pages["proband"]
+    assert "Told at {py:obj}`proband.plan`." in pages["proband.planners"]
 
 
-def test_every_error_has_its_place() -> None:
-    assert all(f"\n## `{error.__name__}`\n" in PAGES["proband.errors"] for error in CODES)
+def test_every_error_has_its_place(pages: dict[str, str]) -> None:
+    assert [e.__name__ for e in CODES if f"{{py:exception}} {e.__name__}(" not in pages["proband.errors"]] == []
 
 
-@pytest.mark.parametrize("names", [AGENTS, PLANNERS], ids=["agents", "planners"])
-def test_agents_and_planners_are_told_of(names: list[str]) -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))
-    assert [name for name in names if f"`{name}`" not in text] == []
+def test_docstrings_become_pages(reference: ModuleType, pages: dict[str, str]) -> None:
+    docstrings = importlib.import_module("docstrings")
+    text = """Return x_i * 2.
+
+    Parameters
+    ----------
+    x : float, default 1
+        Any ``number``, see :class:`~proband.Plan`.
+
+    Notes
+    -----
+        x = 1
+
+    .. math:: x^2
+    """
+    assert docstrings.markdown(text) == [
+        *("Return x\\_i \\* 2.", "", "**Parameters**", ""),
+        *("- `x` (float, default 1): Any `number`, see {py:obj}`~proband.Plan`.", "", "**Notes**", ""),
+        *("~~~text", "x = 1", "~~~", "", "~~~{math}", "x^2", "~~~", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "where"),
+    [
+        (AGENTS, "agents"),
+        (PLANNERS, "command-line"),
+        (ESTIMATORS, "estimators"),
+        (EXPERIMENTS, "command-line"),
+        (PACKAGED, "problem-files"),
+        ([f"{scheme}:" for scheme in STORES], "studies"),
+    ],
+    ids=["agents", "planners", "estimators", "experiments", "examples", "stores"],
+)
+def test_everything_that_has_a_name_is_told_of(names: list[str], where: str) -> None:
+    text = page(where)
+    assert [name for name in names if f"`{name}" not in text] == []
+
+
+def commands(group: object, before: str = "") -> Iterator[tuple[str, list[str]]]:
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield before + name, [each for one in command.params for each in one.opts if each.startswith("--")]
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_every_option_is_told_of(name: str) -> None:
+    parts = re.split(r"^##+ ", page("command-line"), flags=re.MULTILINE)
+    own = [part for part in parts if part.startswith(f"`proband {name}`\n")]
+    assert own, f"docs/command-line.md has no section on proband {name}"
+    group = [part for part in parts if part.startswith(f"`proband {name.split(maxsplit=1)[0]}`\n")]
+    told = own[0] + "".join(group)
+    assert [option for option in COMMANDS[name] if option not in told and option != "--help"] == []
+
+
+@pytest.mark.parametrize("word", ["Regret", "Law", "Support", "Horizon", "Coin", "Leaf"])
+def test_the_glossary_has_the_word(word: str) -> None:
+    assert re.search(rf"^(?:.*, )?{word}(?:,.*)?\n: ", page("glossary"), flags=re.MULTILINE)
+
+
+def test_nothing_comes_from_elsewhere() -> None:
+    """Pictures lie beside the pages; what pages are made of is looked at in a browser (make test-site)."""
+    for path in DOCS.rglob("*.md"):
+        assert not re.search(r"!\[[^]]*\]\(https?:", path.read_text(encoding="utf-8")), path
