@@ -91,3 +91,16 @@ def percent(share: float, digits: int = 3) -> str:
     if 0 < share < 0.0001:
         return "under 0.01 %"
     return f"{number(100 * share, digits)} %"
+
+
+def percents(low: float, high: float, digits: int = 3) -> str:
+    """Return an interval of probabilities as percentages, as exact as the digits of the larger one.
+
+    Examples
+    --------
+    >>> percents(0.0000672, 0.0636), percents(0.0624, 0.764), percents(0, 0), percents(0.2, 1)
+    ('0.01 to 6.36 %', '6.2 to 76.4 %', '0 to 0 %', '20 to 100 %')
+    """
+    larger = 100 * abs(high)
+    places = max(0, digits - 1 - math.floor(math.log10(larger))) if larger > 0 else 0
+    return f"{number(round(100 * low, places), digits)} to {number(100 * high, digits)} %"

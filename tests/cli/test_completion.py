@@ -43,6 +43,10 @@ def test_commands_options_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert words("plan", "bolts", "--device") == ["cpu", "gpu"]
     assert words("plan", "bolts", last="--method=den") == ["--method=dense"]
     assert words("nothing", "at", "all") == []
+    (tmp_path / "own.db").touch()
+    assert words("study", "list", "--store", last="sqlite") == ["sqlite:///own.db", "sqlite:///"]
+    about = {each.word: each.about for each in candidates(["plan", "bolts"], "--data")[1]}
+    assert about == {"--data": "Past subjects: one row each, one column a test"}
 
 
 def test_files_fit_where_a_file_is_asked_for() -> None:

@@ -139,6 +139,7 @@ def test_a_finished_subject_is_corrected_and_undo_knows_when_there_is_nothing(fo
         assert study.subject("a").decision == "pass"
     told = by_numbers(folder, "2\n5\nq\nq\n")  # go on with b; undo
     assert "There is nothing to undo" in told
+    assert told.count("Next test") == 1  # what has not changed would push the answer off a small terminal
 
 
 def test_the_chosen_row_is_always_in_view() -> None:
@@ -173,6 +174,8 @@ def test_hints_keep_the_options_that_were_given(run) -> None:
     made = run("study", "create", "bolts", "--name", "my bolts", "--store", "sqlite:///own.db")
     assert made.out.rstrip().endswith("proband study run 'my bolts' --store sqlite:///own.db")
     assert "study create PROBLEM --store sqlite:///none.db" in run("study", "list", "--store", "sqlite:///none.db").out
+    refused = run("study", "show", "yours", "--store", "sqlite:///own.db")
+    assert "proband study list --store sqlite:///own.db shows them" in refused.err
     example = run("example", "bolts", "--out", "my files", "--records", "20")
     assert "proband plan 'my files/bolts.toml' --data 'my files/bolts-records.csv'" in example.out
 

@@ -97,6 +97,11 @@ def test_the_next_test_of_a_half_filled_row_leads_to_the_same_decision(model, ir
         seen.loc[:, [name for name in X if name not in known]] = np.nan
         assert model.predict(seen)[0] == model.predict(X.iloc[[n]])[0]
     assert model.next_test(pd.Series({"sepal length (cm)": 5.0})) in X.columns
+    half = X[:1].assign(**{model.next_test({}): np.nan})
+    for one in (half, pl.from_pandas(half), half.to_numpy()):
+        assert model.next_test(one) == model.next_test(half.iloc[0])
+    with pytest.raises(ValueError, match="one row at a time, and was given 2"):
+        model.next_test(X[:2])
     with pytest.raises(ValueError, match="no column"):
         model.next_test({"height": 3})
     assert clone(model).fit(X.to_numpy(), iris[1]).next_test([np.nan] * 4) in range(4)

@@ -142,4 +142,5 @@ def _fitting(found: Sequence[Candidate], start: str) -> list[Candidate]:
 
 
 def _first_sentence(text: str | None) -> str:
-    return (text or "").partition(". ")[0].partition("; ")[0].partition("\n")[0]
+    cut = (text or "").partition(". ")[0].partition("; ")[0].partition("\n")[0]
+    return cut.rpartition(" (")[0] if cut.count("(") > cut.count(")") else cut

@@ -186,10 +186,11 @@ def _measured_law(
     if complete_only or estimate == "complete-cases":
         return distributions.Gaussian.from_records(
             complete
-        ), f"{called}: mean and covariance of {len(complete)} complete records"
+        ), f"{called}: mean and covariance of {len(complete):,} complete records"
     estimator = estimators.GaussianLikelihood(problem)
     estimator.update(records)
-    return estimator.distribution(), f"{called}: {len(records)} records, {complete.n} complete, by maximum likelihood"
+    how = f"{len(records):,} records, {complete.n:,} complete, by maximum likelihood"
+    return estimator.distribution(), f"{called}: {how}"
 
 
 def _estimated_law(problem: Problem, records: Records, called: str, name: str) -> tuple[Discrete, str]:
@@ -197,7 +198,7 @@ def _estimated_law(problem: Problem, records: Records, called: str, name: str) -
         raise UnknownNameError(f"estimator {name!r} does not exist; choose one of {', '.join(estimators.ESTIMATORS)}")
     estimator = estimators.ESTIMATORS[name](problem)
     estimator.update(records)
-    return estimator.distribution(), f"{called}: {len(records)} records, {records.complete().n} complete, by {name}"
+    return estimator.distribution(), f"{called}: {len(records):,} records, {records.complete().n:,} complete, by {name}"
 
 
 def _law_of_records(records: Records, called: str, *, complete_only: bool) -> tuple[Discrete, str]:
@@ -205,13 +206,13 @@ def _law_of_records(records: Records, called: str, *, complete_only: bool) -> tu
     left_out = len(records) - len(complete)
     if left_out and not complete_only:
         raise DistributionError(
-            f"{called}: {left_out} of {len(records)} records are incomplete; an empirical law counts complete rows "
+            f"{called}: {left_out:,} of {len(records):,} records are incomplete; an empirical law counts complete rows "
             "only; learn from all with --estimate empirical-bayes, or leave them out with --complete-only (right only "
             "if nobody skipped tests because of what earlier ones showed)"
         )
     if not len(complete):
         raise DistributionError(f"{called}: no record is complete; an empirical law needs one or more; add some")
-    source = f"{called}: {len(complete)} complete records"
+    source = f"{called}: {len(complete):,} complete records"
     return distributions.Discrete.from_records(complete), source + (
-        f", {left_out} incomplete ones left out" if left_out else ""
+        f", {left_out:,} incomplete ones left out" if left_out else ""
     )

@@ -51,7 +51,7 @@ def facts(task: Problem, found: Validation | None, *, cut: bool = False) -> list
     """Return what the plan (or its tree, once it is cut) and its rivals bring to subjects that they have not seen."""
     if found is None:
         return []
-    rows = f"{found.scored} rows" + f", {found.left_out} incomplete ones cannot be treated" * (found.left_out > 0)
+    rows = f"{found.scored:,} rows" + f", {found.left_out:,} incomplete ones cannot be treated" * (found.left_out > 0)
     told = [("cross-validated", f"{_value(task, found.plan)} ({'the cut tree, ' * cut}{found.folds} folds, {rows})")]
     for name, scores in found.others.items():
         ahead = scores.ahead

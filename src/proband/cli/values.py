@@ -71,7 +71,10 @@ def _shells(given: Given) -> Iterator[Candidate]:
 
 
 def _stores(given: Given) -> Iterator[Candidate]:
-    return map(Candidate, ("sqlite:///", "postgresql://"))
+    from pathlib import Path
+
+    files = sorted(path.name for path in Path().glob("*.db"))
+    return map(Candidate, (*(f"sqlite:///{name}" for name in files), "sqlite:///", "postgresql://"))
 
 
 def _studies(given: Given) -> Iterator[Candidate]:

@@ -90,8 +90,9 @@ def _label(tree: Tree, branch: _Branch) -> str:
 def _rests_on(evidence: Evidence) -> str:
     """Return on how many subjects a leaf rests, and what is likely of them."""
     chance = evidence.outcomes[evidence.matters]
-    p, low, high = (f"{100 * each:.3g}" for each in (chance.probability, chance.low, chance.high))
-    return f"{evidence.count:.4g} seen, {evidence.matters} {p} % ({low} to {high} %)"
+    between = quantities.percents(chance.low, chance.high)
+    count = quantities.number(evidence.count)
+    return f"{count} seen, {evidence.matters} {quantities.percent(chance.probability)} ({between})"
 
 
 def _edge(branch: _Branch) -> str:

@@ -115,7 +115,7 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        partial_row : mapping, Series or sequence
+        partial_row : mapping, Series, sequence, or a frame or array with one row
             What is known of one subject so far; what is left out, None or NaN is not known yet.
         """
         check_is_fitted(self)
@@ -168,6 +168,8 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
 
     def _row(self, given: Any) -> NDArray[Any]:
         names = self._names()
+        if len(getattr(given, "shape", ())) == 2:
+            given = _only(given)
         if hasattr(given, "to_dict"):
             given = given.to_dict()
         if not isinstance(given, Mapping):
@@ -195,6 +197,14 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
         if self.random_state is None:
             return 0
         return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+
+def _only(table: Any) -> Any:
+    """Return the row of a table that has one."""
+    if len(table) != 1:
+        raise ValueError(f"next_test is asked about one row at a time, and was given {len(table)}; give one of them")
+    row = np.asarray(table, dtype=object)[0]
+    return dict(zip(table.columns, row, strict=True)) if hasattr(table, "columns") else row
 
 
 def _times(weights: FloatArray) -> IntArray:

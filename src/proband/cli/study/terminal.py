@@ -97,15 +97,18 @@ def _new(study: Study) -> Subject:
 
 
 def _treat(study: Study, subject: Subject) -> None:
-    """Treat one subject until it is decided, voided or left open."""
+    """Treat one subject until it is decided, voided or left open; advice is shown again when something changed."""
+    known = None
     while True:
         subject = study.subject(subject.name)
         if subject.status != "open":
             tell(f"{subject.name}: {subject.decision or subject.status}, {amount(subject.spent, subject.unit)}\n")
             return
         advice = study.ask(subject)
-        printing.say()
-        print_advice(advice)
+        if subject.known != known:  # otherwise it would push what was just said off a small terminal
+            known = subject.known
+            printing.say()
+            print_advice(advice)
         with _mistakes_are_shown():
             if not _step(study, subject, advice):
                 return

@@ -8,6 +8,7 @@ the length of the log.
 from __future__ import annotations
 
 import itertools
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from proband.errors import ConflictError, StudyError, StudyExistsError, UnknownStudyError
@@ -69,8 +70,9 @@ def check_text(what: str, text: str) -> None:
 
 def unknown(study: str, url: str) -> UnknownStudyError:
     """Return the error about a study that is not there."""
+    there = f" --store {shlex.quote(url)}" if url.startswith("sqlite:///") else ""
     return UnknownStudyError(
-        f"there is no study {study!r} in {url}; name one that was created; proband study list shows them"
+        f"there is no study {study!r} in {url}; name one that was created; proband study list{there} shows them"
     )
 
 
