@@ -3,6 +3,7 @@
 import csv
 
 from benchmarks.gaussian import figure
+from benchmarks.text import ratio as times_as_long
 from benchmarks.text import seconds, size, table
 
 FIELDS = (
@@ -173,7 +174,7 @@ def ratio(row, rows):
         for other in rows
         if other["method"] == "proband" and other["d"] == row["d"] and other.get("off", 1.0) <= row.get("off", 0.0)
     ]
-    return f"{row['best'] / min(ours):.3g}×" if ours else "–"
+    return times_as_long(row["best"], min(ours)) if ours else "–"
 
 
 def conditions(kept):
@@ -203,11 +204,12 @@ def memory(row):
 
 
 def off(row):
-    return "–" if row.get("off") is None else f"{row['off']:.1e}"
+    return "–" if row.get("off") is None else f"{row['off']:.1e}" if row["off"] else "0"
 
 
 def options(row):
-    return ", ".join(f"{key} {value:g}" for key, value in row["options"].items())
+    shown = {key: f"{value:,}" if isinstance(value, int) else f"{value:g}" for key, value in row["options"].items()}
+    return ", ".join(f"{key} {value}" for key, value in shown.items())
 
 
 def yes(met):

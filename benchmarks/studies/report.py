@@ -3,6 +3,7 @@
 import csv
 
 from benchmarks.text import paragraph, table
+from proband.quantities import number
 
 LEAST = 200
 """Asks and tells a second that 8 processes are to reach."""
@@ -107,7 +108,7 @@ def stations(found):
 
 
 def times(spread):
-    return " / ".join(f"{1e3 * spread[what]:.3g}" for what in ("p50", "p99", "slowest")) + " ms"
+    return " / ".join(number(1e3 * spread[what], 3) for what in ("p50", "p99", "slowest")) + " ms"
 
 
 def long_log(long):

@@ -163,6 +163,7 @@ def draw(path, rows):
             )  # fmt: skip
         ax.plot([], [], "|", color="#444444", markersize=9, label="± standard error over splits")
         ax.set_xticks(np.arange(len(pairs)), ["\n".join(pair) for pair in pairs])
-        ax.set_ylabel("score (lower is better)")
+        ax.set_ylabel("score: costs of tests and errors\n(lower is better)")
+        ax.set_xlabel("table, and level of the costs of errors")
         ax.legend(frameon=False, fontsize=8)
         ax.grid(visible=False, axis="x")

@@ -18,6 +18,7 @@ import numpy as np
 from proband.figures.canvas import FAINT, FILLS, INK, in_unit, literal, new_figure
 from proband.policies.deciding import members
 from proband.problem import Problem
+from proband.quantities import percent
 from proband.rewards import Projection, Score
 from proband.vocabulary import FloatArray, IntArray
 
@@ -107,7 +108,7 @@ def _colours(plan: GaussianPlan) -> dict[int, str]:
 def _title(plan: GaussianPlan, panel: Visited) -> str:
     names = [plan.problem.tests[i].name for i in members(panel.mask, plan.problem.d)]
     known = " + ".join(names) if names else "nothing known yet"
-    return literal(textwrap.fill(f"{known}  ({100 * panel.share:.3g} % of subjects)", width=52))
+    return literal(textwrap.fill(f"{known}  ({percent(panel.share)} of subjects)".replace(" %", "\u00a0%"), width=52))
 
 
 def _draw_line(axis: Axes, plan: GaussianPlan, panel: Visited, colours: dict[int, str]) -> set[int]:

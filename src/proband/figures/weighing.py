@@ -53,7 +53,7 @@ def draw_price_curves(curves: Sequence[PriceCurve], *, unit: str) -> Figure:
             now = np.flatnonzero(curve.multiplier == 1)
             axes.plot(curve.cost[now], y[now], "o", ms=9, mfc="none", mec=INK, mew=1.2, ls="")
     for axes, y in ((left, curves[0].lost), (right, 100 * curves[0].right)):
-        _mark(axes, curves[0], y)
+        _mark(axes, curves[0], y, below=axes is right)
     label_axes(left, f"cost of tests, a subject{in_unit(unit)}", f"cost of wrong decisions, a subject{in_unit(unit)}")
     label_axes(right, f"cost of tests, a subject{in_unit(unit)}", "best decisions (%)")
     left.set_ylim(bottom=0)
@@ -132,8 +132,8 @@ def draw_calibration(
     return figure
 
 
-def _mark(axes: Axes, curve: PriceCurve, y: FloatArray) -> None:
-    """Write by which factor prices are multiplied, beside points that are far enough from others."""
+def _mark(axes: Axes, curve: PriceCurve, y: FloatArray, *, below: bool) -> None:
+    """Write by which factor prices are multiplied, beside points that are far enough from others, off the lines."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
@@ -144,7 +144,8 @@ def _mark(axes: Axes, curve: PriceCurve, y: FloatArray) -> None:
             taken.append((float(x_pixel), float(y_pixel)))
             text = factor(float(curve.multiplier[n]))
             at = (float(curve.cost[n]), float(y[n]))
-            axes.annotate(text, at, (6, 5), textcoords="offset points", fontsize=SMALL - 1, color=INK)
+            off = (6, -10 if below else 5)
+            axes.annotate(text, at, off, textcoords="offset points", fontsize=SMALL - 1, color=INK)
 
 
 def factor(multiplier: float) -> str:
