@@ -106,7 +106,7 @@ class Desk:
     async def close(self) -> None:
         """Close all studies and the store; calls that are under way end first, or are left behind with the process."""
         await self.shelf.close()
-        for threads in self._threads:
+        for threads in (*self._threads, *([] if self._syncs is None else [self._syncs.threads])):
             threads.close()
         self._aside.shutdown(wait=False, cancel_futures=True)
         self.planning.close()
@@ -142,8 +142,9 @@ class Desk:
     async def _durable(self, study: str, work: Callable[[], T], end: Callable[[], None]) -> T:
         if self._syncs is None:
             return await self._writing.run(study, work, end)
-        answer = await self._writing.run("", partial(self._syncs.deferred, work), end)
-        await self._syncs.settled()
+        lane = "" if self._syncs.one_turn else study
+        answer, since = await self._writing.run(lane, partial(self._syncs.deferred, work), end)
+        await self._syncs.settled(since)
         return answer
 
 
@@ -152,41 +153,41 @@ class Syncs:
 
     def __init__(self, store: Defers, at_once: int) -> None:
         self._store, self._at_once = store, at_once
-        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="sync")
+        self.threads = Threads("sync", at_once)
+        self.one_turn = store.one_turn
         self._running = 0
         self._next: Settled | None = None
+        self._since = 0
 
-    def deferred(self, work: Callable[[], T]) -> T:
-        """Work, in a thread, without waiting for the disk."""
-        with self._store.deferring():
-            return work()
+    def deferred(self, work: Callable[[], T]) -> tuple[T, int]:
+        """Work, in a thread, without waiting for the disk; return also since when it is to be settled."""
+        with self._store.deferring() as since:
+            return work(), since
 
-    async def settled(self) -> None:
+    async def settled(self, since: int) -> None:
         """Return when everything is durable that was committed before this was called."""
-        loop = asyncio.get_running_loop()
         if self._next is None:
-            self._next = loop.create_future()
+            self._next, self._since = asyncio.get_running_loop().create_future(), since
+        self._since = min(self._since, since)  # if that fails, all are told to try again
         joined = self._next
-        self._begin(loop)
+        self._begin()
         await asyncio.shield(joined)
 
-    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _begin(self) -> None:
         if self._next is None or self._running >= self._at_once:
             return
         batch, self._next = self._next, None
         self._running += 1
-        future = loop.run_in_executor(self._threads, self._store.settle)
-        future.add_done_callback(partial(self._ended, loop, batch))
+        self.threads.put(partial(self._store.settle, self._since), partial(self._ended, batch))
 
-    def _ended(self, loop: asyncio.AbstractEventLoop, batch: Settled, synced: Settled) -> None:
+    def _ended(self, batch: Settled, _: Any, error: BaseException | None) -> None:
         self._running -= 1
-        error = synced.exception()
         if error is None:
             batch.set_result(None)
         else:
             batch.set_exception(error)
             batch.exception()  # whoever waited may have left
-        self._begin(loop)
+        self._begin()
 
 
 async def _threaded(threads: Executor, work: Callable[[], T]) -> T:

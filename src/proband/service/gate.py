@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
-from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -53,6 +53,9 @@ HEADERS = (
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
     (b"cache-control", b"no-store"),
 )
+
+PLAIN = {b"content-length", b"content-type"}
+"""What most answers say by themselves."""
 
 ENTRANCES = ("/login", "/logout", "/health", "/ready", "/openapi.json", "/", "/page/")
 """Paths for which nobody need be known; one that ends in / stands for what is below it, but for / itself."""
@@ -91,26 +94,28 @@ class Gate:
             self._tell(scope, seen["status"] or 500, time.perf_counter() - began)
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, guard = Headers(scope=scope), self._state.guard
-        guard.check_host(headers)
+        pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        headers, guard = dict(reversed(pairs)), self._state.guard  # of several the first one, as elsewhere
+        guard.check_host([value for name, value in pairs if name == "host"])
         scope["path"] = path_of(scope)
-        caller = await self._caller(scope, headers)
+        session = guard.session(headers)
+        caller = await self._caller(scope, headers, session)
         if caller is None and not _entrance(scope["path"]):
             raise UnidentifiedError(
                 "nobody knows who asks; this needs a token, in the header Authorization: Bearer ..., or a log-in; an "
                 "admin makes one (proband token create)"
             )
-        guard.check_origin(scope["method"], headers, cookie=guard.session(headers) is not None)
+        guard.check_origin(scope["method"], headers, cookie=session is not None)
         scope.setdefault("state", {})["caller"] = caller
         if scope["method"] in SAFE:
             await self._app(scope, receive, send)
             return
         await self._with_body(scope, receive, send, headers)
 
-    async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
+    async def _caller(self, scope: Scope, headers: Mapping[str, str], session: str | None) -> Caller | None:
         """Return who asks; None if nothing was shown that could tell. What opens nothing is refused, and counted."""
         state, guard = self._state, self._state.guard
-        bearer, session = guard.bearer(headers), guard.session(headers)
+        bearer = guard.bearer(headers)
         if bearer is not None:
             caller = await self._found(bearer, partial(guard.holder, find=state.access.holder))
             if caller is None:
@@ -131,7 +136,7 @@ class Gate:
             found = find(secret)
         return found
 
-    async def _with_body(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
+    async def _with_body(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         """Take in the body, as much and for as long as its route allows, and hand it on."""
         limits, path = self._state.limits, scope["path"]
         caller: Caller | None = scope["state"]["caller"]
@@ -173,17 +178,26 @@ class Incoming:
 
     async def receive(self) -> Message:
         """Return the next part; raise if there is too much of it, or it comes too slowly."""
+        receiving: Any = self._receive()
         try:
-            async with asyncio.timeout(max(0.0, self._end - time.monotonic())):
-                message = await self._receive()
-        except TimeoutError:
-            raise SlowRequestError(
-                f"the request did not arrive within {self._seconds:g} seconds; send it quicker, or in parts"
-            ) from None
+            waits = receiving.send(None)  # most often it is there: then nobody need watch the time
+        except StopIteration as there:
+            message: Message = there.value
+        else:
+            message = await self._in_time(_going_on(receiving, waits))
         self._taken += len(message.get("body", b""))
         if self._taken > self._most:
             raise _too_large(self._most)
         return message
+
+    async def _in_time(self, receiving: Awaitable[Message]) -> Message:
+        try:
+            async with asyncio.timeout(max(0.0, self._end - time.monotonic())):
+                return await receiving
+        except TimeoutError:
+            raise SlowRequestError(
+                f"the request did not arrive within {self._seconds:g} seconds; send it quicker, or in parts"
+            ) from None
 
     async def whole(self) -> bytes:
         """Return all of it."""
@@ -197,13 +211,30 @@ class Incoming:
         return b"".join(parts)
 
 
+@types.coroutine
+def _going_on(receiving: Coroutine[Any, Any, Message], waits: Any) -> Generator[Any, Any, Message]:
+    """Go on with what was begun, and waits for something."""
+    while True:
+        try:
+            given = yield waits
+        except BaseException as error:
+            step = partial(receiving.throw, error)
+        else:
+            step = partial(receiving.send, given)
+        try:
+            waits = step()
+        except StopIteration as there:
+            message: Message = there.value
+            return message
+
+
 def unforeseen(scope: Scope, error: Exception) -> Response:
     """Return the answer to a fault of the service's own; the log of the process tells of it."""
     LOGGER.error("%s failed", escaped(scope["path"]), exc_info=error if LOGGER.isEnabledFor(logging.DEBUG) else None)
     return problem_of(ProbandError("this was not foreseen; nothing more is known here; look into the service's log"))
 
 
-def refusal(state: State, scope: Scope, headers: Headers) -> ProbandError:
+def refusal(state: State, scope: Scope, headers: Mapping[str, str]) -> ProbandError:
     """Return the error about a token that opens nothing; too many of them from one address are another error."""
     wait = state.failures.wait(address_of(scope, headers, behind_proxy=state.behind_proxy))
     if wait:
@@ -239,8 +270,10 @@ def path_of(scope: Scope) -> str:
     '/api/studies/bolts%2F2026 µ'
     """
     raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
+    if b"%" not in raw and raw.isascii():
+        return raw.decode()
     try:
-        parts = [unquote_to_bytes(part).decode() for part in raw.split(b"/")]
+        parts = [(unquote_to_bytes(part) if b"%" in part else part).decode() for part in raw.split(b"/")]
     except UnicodeDecodeError as error:
         raise RequestError(f"the path is no UTF-8 ({error.reason}); write names in it in UTF-8, escaped by %") from None
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
@@ -251,7 +284,7 @@ def name_in(part: str) -> str:
     return part.replace("%2F", "/").replace("%25", "%")
 
 
-def address_of(scope: Scope, headers: Headers, *, behind_proxy: bool) -> str:
+def address_of(scope: Scope, headers: Mapping[str, str], *, behind_proxy: bool) -> str:
     """Return where a request comes from; behind a proxy, what the nearest one says: others can be made up."""
     forwarded = headers.get("x-forwarded-for", "") if behind_proxy else ""
     client: Any = scope.get("client") or ("unknown",)
@@ -282,6 +315,10 @@ async def _sent(send: Send, seen: dict[str, int], message: Message) -> None:
     if message["type"] == "http.response.start":
         seen["status"] = message["status"]
         own = list(message.get("headers", []))
-        names = {name for name, _ in own}
-        message = {**message, "headers": own + [(name, value) for name, value in HEADERS if name not in names]}
+        if {name for name, _ in own} <= PLAIN:
+            own += HEADERS
+        else:
+            names = {name for name, _ in own}
+            own += [(name, value) for name, value in HEADERS if name not in names]
+        message = {**message, "headers": own}
     await send(message)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
@@ -60,9 +61,15 @@ class Guard:
         """The name of the cookie; with its prefix, no other name of the domain can set it."""
         return f"__Host-proband-{self.port}" if self.secure else f"proband-{self.port}"
 
-    def check_host(self, headers: Headers) -> None:
-        """Raise unless a request is meant for this service."""
-        named = [value for name, value in headers.items() if name.lower() == "host"]
+    @cached_property
+    def _addresses(self) -> frozenset[str]:
+        """What most requests name as their host."""
+        return frozenset(f"{host}:{self.port}" for host in self.hosts if ":" not in host)
+
+    def check_host(self, named: list[str]) -> None:
+        """Raise unless a request, which names these hosts, is meant for this service."""
+        if len(named) == 1 and named[0] in self._addresses:
+            return
         host = hostname(named[0]) if len(named) == 1 else ", ".join(named)  # two names are nobody's
         if self.hosts and host not in self.hosts:
             raise MisdirectedError(
@@ -77,8 +84,11 @@ class Guard:
 
     def session(self, headers: Headers) -> str | None:
         """Return the secret of the log-in that a request brings in its cookie."""
+        sent = headers.get("cookie")
+        if sent is None:
+            return None
         try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
+            found = SimpleCookie(sent).get(self.cookie)
         except CookieError:
             return None
         return None if found is None else found.value

@@ -1,7 +1,7 @@
 """Threads for calls of studies, as cheap as they can be: a quick call takes less than handing it over does elsewhere.
 
 Calls wait for their turn on the event loop, where waiting is cheap. All that is counted here is counted on the loop,
-without locks; a call goes to a thread by one queue, and comes back by one callback.
+without locks; a call goes to a thread by one queue, and comes back by another, for which the loop is woken once.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Threads:
         self._queue: queue.SimpleQueue[tuple[Work, Callable[[Any, BaseException | None], None]] | None]
         self._queue, self._started, self._busy = queue.SimpleQueue(), 0, 0
         self._closed = False
+        self._done: deque[tuple[Callable[[Any, BaseException | None], None], Any, BaseException | None]] = deque()
+        self._told = False  # that something is done
 
     def put(self, work: Work, ended: Callable[[Any, BaseException | None], None]) -> None:
         """Have a call made; `ended` is called on the event loop with what it returned or raised."""
@@ -53,17 +55,21 @@ class Threads:
                 answer, error = work(), None
             except BaseException as raised:  # whoever waits gets it
                 answer, error = None, raised
-            try:
-                loop.call_soon_threadsafe(self._ended, ended, answer, error)
-            except RuntimeError:  # the loop has ended
-                return
+            self._done.append((ended, answer, error))
+            if not self._told:  # else the loop has not looked yet, and will find this, too
+                self._told = True
+                try:
+                    loop.call_soon_threadsafe(self._collect)
+                except RuntimeError:  # the loop has ended
+                    return
             del taken, work, ended, answer, error
 
-    def _ended(
-        self, ended: Callable[[Any, BaseException | None], None], answer: Any, error: BaseException | None
-    ) -> None:
-        self._busy -= 1
-        ended(answer, error)
+    def _collect(self) -> None:
+        self._told = False  # before looking: what is done from here on is told again
+        while self._done:
+            ended, answer, error = self._done.popleft()
+            self._busy -= 1
+            ended(answer, error)
 
 
 class Lanes:

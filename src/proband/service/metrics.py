@@ -5,6 +5,7 @@ Only routes are labels, never what stands in them: names of studies and subjects
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -36,7 +37,7 @@ class Metrics:
         self._requests[method, route, status] += 1
         self._seconds[route] += seconds  # type: ignore[assignment]  # a counter of seconds
         within = self._within.setdefault(route, [0] * (len(BUCKETS) + 1))
-        within[next((n for n, bound in enumerate(BUCKETS) if seconds <= bound), len(BUCKETS))] += 1
+        within[bisect_left(BUCKETS, seconds)] += 1
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
         """Return all metrics; `gauges` are those of the moment, with what they mean."""

@@ -6,7 +6,6 @@ bit for bit, and a correction is an event, never an update.
 
 from __future__ import annotations
 
-import copy
 import getpass
 import platform
 import time
@@ -253,7 +252,8 @@ class Study(Station):
         """
         journal = self._journal
         who = journal.actor if actor is None else _actor_of(actor)
-        other = copy.copy(self)
+        other = object.__new__(type(self))  # a fraction of what copy.copy takes, and done for every write of a service
+        vars(other).update(vars(self))
         other._journal = journal.speaking(who, journal.station if station is None else _station_of(station))
         return other
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.postgres import Server, running_server
-from tests.processes import fork
+from tests.processes import fork, in_child
 
 from proband.errors import ConflictError, StoreBusyError, StoreError, StudyExistsError, UnknownStudyError
 from proband.studies.stores import Entry, open_store
@@ -186,6 +186,54 @@ def test_a_store_survives_a_killed_server() -> None:
                 hasty.append("bolts", [entry(4)], 3)
             server.start()
             hasty.append("bolts", [entry(4)], 3)
+
+
+def test_what_was_settled_or_found_outlives_the_server_and_what_was_not_is_said_to_be_uncertain() -> None:
+    with running_server() as server, closing(PostgreSQLStore(server.url)) as store:
+        store.create("bolts", entry(1))
+        with store.deferring() as since:
+            store.append("bolts", [entry(2)], 1)
+        with closing(PostgreSQLStore(server.url)) as other:
+            assert other.length("bolts") == 2  # before it is durable
+            store.settle(since)
+            server.kill()
+            server.start()
+            assert other.length("bolts") == 2
+            with pytest.raises(StoreBusyError, match="do it again with the same key"):
+                store.settle(since)
+            with store.deferring() as later:
+                store.append("bolts", [entry(3)], 2)
+            assert later > since
+            with other.turn("bolts", 1, 10, "key 3") as (news, found):
+                assert [line.number for line in news] == [2, 3]
+                assert found is not None
+            server.kill()
+            server.start()
+            assert other.find("bolts", "key 3") == found
+            with pytest.raises(StoreBusyError):
+                store.settle(later)
+            with store.deferring() as again:
+                store.append("bolts", [entry(4)], 3)
+                store.settle(again)
+            with pytest.raises(StoreBusyError):
+                store.settle(since)
+
+
+def test_a_child_has_a_witness_of_its_own(store: PostgreSQLStore) -> None:
+    with store.deferring() as since:
+        store.append("bolts", [entry(11)], 10)
+
+    def at_work() -> str:
+        with store.deferring() as own:
+            store.append("bolts", [entry(12)], 11)
+        store.settle(own)
+        with pytest.raises(StoreBusyError):
+            store.settle(since)
+        return "settled its own"
+
+    assert in_child(at_work) == "settled its own"
+    store.settle(since)
+    assert store.length("bolts") == 12
 
 
 def test_connections_that_the_server_ended_are_replaced(store: PostgreSQLStore, postgresql_url: str) -> None:

@@ -13,10 +13,10 @@ is later, and says by how much the clock was behind if that is more than a secon
 
 from __future__ import annotations
 
-import copy
 import threading
 import uuid
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 import proband
@@ -29,7 +29,7 @@ from proband.studies.ledger.ledger import Ledger
 from proband.studies.ledger.subject import Subject, subject_of
 from proband.studies.log.fold import ENTRIES, begun, check, fold, read_entries
 from proband.studies.log.snapshots import WORTH, keep_snapshot, load_snapshot, next_milestone, snapshot_position
-from proband.studies.stores.contract import Entry, Store
+from proband.studies.stores.contract import Entry, Foresees, Store
 from proband.studies.stores.patience import within
 
 TURNS = 1000
@@ -57,6 +57,7 @@ class Journal:
         self.leases = Leases(self.ledger, clock, steady)
         self._milestone = next_milestone(self.ledger.position)
         self._closed = threading.Event()
+        self._foresees = store if isinstance(store, Foresees) else None
 
     @property
     def closed(self) -> bool:
@@ -65,7 +66,8 @@ class Journal:
 
     def speaking(self, actor: str, station: str) -> Self:
         """Return this journal for another actor at another station: they share the ledger, and are closed together."""
-        other = copy.copy(self)
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
         other.actor, other.station = actor, station
         return other
 
@@ -151,11 +153,9 @@ class Journal:
         """Take a turn at the log."""
         entries: list[Entry] = []
         try:
-            with self.store.exclusive(self.study):
-                self.catch_up()
-                recorded = self._recorded(request) if request.keyed or again else None
-                if recorded is not None:
-                    return recorded
+            with self._turn(request.key if request.keyed or again else None) as found:
+                if found is not None:
+                    return self._recorded(request, found)
                 with self.lock:
                     before, entries = self.ledger.position, self._sealed(request)
                 if again:
@@ -210,11 +210,22 @@ class Journal:
         if found.hash != entry.hash:  # somebody else was faster with this key
             raise ConflictError(str(error)) from error
 
-    def _recorded(self, request: Request) -> Event | None:
-        """Return the event that was recorded under a request's key, if it answers the request."""
-        found = self.store.find(self.study, request.key)
-        if found is None:
-            return None
+    @contextmanager
+    def _turn(self, key: str | None) -> Iterator[Entry | None]:
+        """Hold off other writers, fold what they wrote, and give what was recorded under a key."""
+        if self._foresees is None:
+            with self.store.exclusive(self.study):
+                self.catch_up()
+                yield None if key is None else self.store.find(self.study, key)
+            return
+        with self._foresees.turn(self.study, self.ledger.position, ENTRIES, key) as (entries, found):
+            self._fold(entries)
+            if len(entries) == ENTRIES:
+                self.catch_up()
+            yield found
+
+    def _recorded(self, request: Request, found: Entry) -> Event:
+        """Return the event that was recorded under a request's key; raise unless it answers the request."""
         events = [unseal(entry) for entry in (found, *self.store.read(self.study, found.number, request.further))]
         if not _answers(request, events):
             of = f" of subject {events[0].subject!r}" if events[0].subject else ""

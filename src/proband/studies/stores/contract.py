@@ -118,15 +118,39 @@ class Defers(Protocol):
     """A store that can make many appends durable at once: what a service with many stations gains by.
 
     An append in :meth:`deferring` is committed when it returns, and seen by others, as between commit and sync of every
-    append; nobody may acknowledge it before :meth:`settle` has returned.
+    append; nobody may acknowledge it before :meth:`settle` has returned. What :meth:`Store.find` finds is durable all
+    the same, unless it was asked in such a block.
     """
 
-    def deferring(self) -> AbstractContextManager[None]:
-        """Let appends of this thread in the block return before they are durable."""
+    @property
+    def one_turn(self) -> bool:
+        """Whether the writers of all studies take turns with each other."""
         ...
 
-    def settle(self) -> None:
-        """Make everything durable that was appended before, by whichever thread; raise StoreError if that fails."""
+    def deferring(self) -> AbstractContextManager[int]:
+        """Let appends of this thread in the block return before they are durable; give what settling them asks for."""
+        ...
+
+    def settle(self, since: int) -> None:
+        """Make everything durable that was appended before, by whichever thread, in blocks that gave this number.
+
+        Raise StoreError if that fails: then it is not known what of it was recorded, and its keys will show.
+        """
+        ...
+
+
+@runtime_checkable
+class Foresees(Protocol):
+    """A store that gives with a turn what every writer asks for at its beginning: what a distant one gains by."""
+
+    def turn(
+        self, study: str, after: int, limit: int, key: str | None
+    ) -> AbstractContextManager[tuple[list[Entry], Entry | None]]:
+        """Hold off other writers as :meth:`Store.exclusive` does.
+
+        Give at most `limit` of the entries after a number, as :meth:`Store.read`, and the entry with a key, as
+        :meth:`Store.find`; without a key none.
+        """
         ...
 
 

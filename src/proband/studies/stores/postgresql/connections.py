@@ -25,6 +25,7 @@ from proband.studies.stores.patience import Patience, within
 from proband.studies.stores.pool import NothingYetError, OrElse, Pool
 from proband.studies.stores.postgresql.address import explain, hopeless, passing, read_address, without_secrets
 from proband.studies.stores.postgresql.schema import check_current, migrate, outdated, read_format
+from proband.studies.stores.postgresql.witness import FLUSH, Witness
 
 T = TypeVar("T")
 
@@ -66,10 +67,23 @@ FROM proband_studies WHERE name = {study} FOR NO KEY UPDATE OF proband_studies
 """
 
 
-_LENGTH = """
-SELECT max(number) FROM proband_entries WHERE study = (SELECT id FROM proband_studies WHERE name = {study})
-"""
+_OF_STUDY = "FROM proband_entries WHERE study = (SELECT id FROM proband_studies WHERE name = {study})"
+_LENGTH = f"SELECT max(number) {_OF_STUDY}"
+_NEWS = f"SELECT number, key, hash, body {_OF_STUDY} AND number > {{after}} ORDER BY number LIMIT {{limit}}"
+_FOUND = f"SELECT number, key, hash, body {_OF_STUDY} AND key = {{key}}"
 """Asked for when the lock is there: only then nobody adds anything."""
+
+
+class Wanted(NamedTuple):
+    """What a writer asks for when its turn begins: some of the entries after a number, and the one with a key."""
+
+    after: int
+    limit: int
+    key: str | None
+
+
+News = tuple[list[Any], list[Any]]
+"""Their rows."""
 
 
 class _Lock(NamedTuple):
@@ -100,10 +114,34 @@ class Connections:
         self._reached = False
         self._pool: Pool[Connection] = Pool(self._connect, psycopg.Connection.close, lambda idle: not idle.closed)
         self._mine = threading.local()
+        self._witness = Witness(self._open)
 
     def close(self) -> None:
         """Close them."""
+        self._witness.close()
         self._pool.close()
+
+    @property
+    def deferring(self) -> bool:
+        """Whether this thread's commits wait for no disk."""
+        return bool(getattr(self._mine, "deferring", False))
+
+    @contextmanager
+    def deferred(self) -> Iterator[int]:
+        """Let this thread's commits wait for no disk; give the number of the witness."""
+        number = self._trying(self._witness.number)
+        self._mine.deferring = True
+        try:
+            yield number
+        finally:
+            self._mine.deferring = False
+
+    def flush(self, since: int | None = None) -> None:
+        """Make durable what was committed before; raise if some of it, since a witness was there, may be lost."""
+        if since is not None:
+            self._witness.flush(since)
+        else:
+            self.run(lambda connection, again: connection.execute(FLUSH))
 
     def run(self, task: Task[T], study: str | None = None) -> T:
         """Run a task, on the connection that holds the lock of the study if this thread has it."""
@@ -119,23 +157,26 @@ class Connections:
         self._retry(lambda: closing(self._open()), make_tables)  # without a look at the tables
 
     @contextmanager
-    def exclusive(self, study: str) -> Iterator[None]:
-        """Hold the lock of a study until a task of this thread commits in :meth:`locked`, or the block ends."""
+    def exclusive(self, study: str, wanted: Wanted | None = None) -> Iterator[News | None]:
+        """Hold the lock of a study until a task of this thread commits in :meth:`locked`, or the block ends.
 
-        def lock(connection: Connection, again: bool) -> _Lock:
-            number, length = self._begun(connection, study)
-            return _Lock(connection, number, os.getpid(), length)
+        Give what is wanted; nothing if this thread has the lock already.
+        """
+
+        def lock(connection: Connection, again: bool) -> tuple[_Lock, News]:
+            number, length, news = self._begun(connection, study, wanted)
+            return _Lock(connection, number, os.getpid(), length), news
 
         if self._lock_of(study) is not None:
-            yield
+            yield None
             return
         with within(self._deadline):
             try:
-                self._locks()[study] = self._retry(self._take, lock)
+                self._locks()[study], news = self._retry(self._take, lock)
             except NothingYetError:
                 raise unknown(study, self.url) from None
             try:
-                yield
+                yield news
             finally:
                 self._unlock(study)
 
@@ -155,20 +196,31 @@ class Connections:
             if lock is not None and lock.held:
                 yield lock.study, lock.length
             else:
-                yield self._begun(connection, study)
+                number, length, _ = self._begun(connection, study)
+                yield number, length
         except StudyError:
             connection.execute("ROLLBACK")
             raise
 
     def _retry(self, lend: Callable[[], AbstractContextManager[Connection]], task: Task[T]) -> T:
-        patience, again = Patience(self._deadline if self._reached else SECONDS_TO_REACH), False
+        again = False
+
+        def attempt() -> T:
+            nonlocal again
+            now, again = again, True
+            with lend() as connection:
+                return task(connection, now)
+
+        return self._trying(attempt)
+
+    def _trying(self, attempt: Callable[[], T]) -> T:
+        """Try something again and again while the server is away."""
+        patience = Patience(self._deadline if self._reached else SECONDS_TO_REACH)
         while True:
             try:
-                with lend() as connection:
-                    return task(connection, again)
+                return attempt()
             except psycopg.Error as error:
                 self._pool.close()
-                again = True
                 if not passing(error) or not patience.wait():
                     kind = StoreBusyError if passing(error) or error.sqlstate == _LOCKED else StoreError
                     raise kind(*explain(error, self.url).args) from None  # its frames hold the password
@@ -195,18 +247,28 @@ class Connections:
         with OrElse(lambda: self._pool.give(connection, keep=False)):
             yield connection
 
-    def _begun(self, connection: Connection, study: str) -> tuple[int, int]:
-        """Lock the row of a study in a new transaction, on one way to the server; return its number and its length."""
-        name = Literal(study)
-        asked = connection.execute(SQL(f"{_BEGIN}; {_LOCK}; {_LENGTH}").format(study=name))
-        asked.nextset()
-        rows = asked.fetchall()
+    def _begun(self, connection: Connection, study: str, wanted: Wanted | None = None) -> tuple[int, int, News]:
+        """Lock the row of a study in a new transaction, on one way to the server.
+
+        Return its number, its length, and what is wanted.
+        """
+        asked, name = [_BEGIN, _LOCK, _LENGTH], {"study": Literal(study)}
+        if wanted is not None:
+            asked += [_NEWS, *([] if wanted.key is None else [_FOUND])]
+            name |= {field: Literal(value) for field, value in wanted._asdict().items()}
+        answers = connection.execute(SQL("; ".join(asked)).format(**name))
+        answers.nextset()
+        rows = answers.fetchall()
         if not rows:
             raise unknown(study, self.url)
         check_current(connection, rows[0][1], proband.__version__)
-        asked.nextset()
-        [[length]] = asked.fetchall()
-        return int(rows[0][0]), int(length or 0)
+        answers.nextset()
+        [[length]] = answers.fetchall()
+        news: News = [], []
+        for part in news:
+            if answers.nextset():
+                part.extend(answers.fetchall())
+        return int(rows[0][0]), int(length or 0), news
 
     def _locks(self) -> dict[str, _Lock]:
         """Return the locks of this thread, by study."""

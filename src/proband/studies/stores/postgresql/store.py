@@ -11,8 +11,8 @@ holds, and are written again only if they are not there.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
@@ -22,7 +22,7 @@ from proband.errors import StudyExistsError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 from proband.studies.stores.pool import NothingYetError
-from proband.studies.stores.postgresql.connections import Connection, Connections, check_committed, transaction
+from proband.studies.stores.postgresql.connections import Connection, Connections, Wanted, check_committed, transaction
 
 BATCH = 5_000
 """Entries in one statement."""
@@ -121,9 +121,9 @@ class PostgreSQLStore:
         return list(map(Entry._make, rows))
 
     def find(self, study: str, key: str) -> Entry | None:
-        """Return the entry with an idempotency key."""
+        """Return the entry with an idempotency key; the server has synced it to its disk, whoever wrote it."""
         rows = self._ask_about(study, f"{_READ} AND key = %s", key)
-        return Entry._make(rows[0]) if rows else None
+        return self._durable(study, rows)
 
     def append(self, study: str, entries: Sequence[Entry], expected: int) -> None:
         """Add entries, all or none; the server has synced them to its disk when this returns."""
@@ -137,7 +137,7 @@ class PostgreSQLStore:
                 if length != expected:
                     raise too_long(study, length, expected)
                 try:
-                    _commit(connection, number, entries)
+                    _commit(connection, number, entries, wait=not self._connections.deferring)
                 except psycopg.errors.UniqueViolation:
                     raise key_taken(study, entries) from None
 
@@ -146,9 +146,34 @@ class PostgreSQLStore:
         except NothingYetError:
             raise unknown(study, self.url) from None
 
-    def exclusive(self, study: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def exclusive(self, study: str) -> Iterator[None]:
         """Hold off other writers of the study, until the first append in the block or its end."""
-        return self._connections.exclusive(study)
+        with self._connections.exclusive(study):
+            yield
+
+    @contextmanager
+    def turn(self, study: str, after: int, limit: int, key: str | None) -> Iterator[tuple[list[Entry], Entry | None]]:
+        """Hold off other writers of the study; give what is new, and the entry with a key, on one way to the server."""
+        with self._connections.exclusive(study, Wanted(after, limit, key)) as news:
+            if news is None:
+                yield self.read(study, after, limit), None if key is None else self.find(study, key)
+            else:
+                new, found = news
+                yield list(map(Entry._make, new)), self._durable(study, found)
+
+    @property
+    def one_turn(self) -> bool:
+        """Every study has a lock of its own."""
+        return False
+
+    def deferring(self) -> AbstractContextManager[int]:
+        """Let appends of this thread in the block return before the server has synced them."""
+        return self._connections.deferred()
+
+    def settle(self, since: int) -> None:
+        """Return when the server has synced what was appended before; raise if it may have been lost meanwhile."""
+        self._connections.flush(since)
 
     def cached(self, study: str, name: str) -> bytes | None:
         """Return what was kept under a name."""
@@ -193,6 +218,13 @@ class PostgreSQLStore:
         """Close the connections; a store that is used again opens them again."""
         self._connections.close()
 
+    def _durable(self, study: str, rows: list[Any]) -> Entry | None:
+        """Return an entry that was found, once it is durable; another process may just have committed it."""
+        if rows and not self._connections.deferring:
+            self._connections.flush()
+            rows = self._ask_about(study, f"{_READ} AND number = %s", rows[0][0])  # gone if the server died meanwhile
+        return Entry._make(rows[0]) if rows else None
+
     def _number(self, study: str) -> int:
         [[number]] = self._ask_about(study, "SELECT id FROM proband_studies WHERE name = %s")
         return int(number)
@@ -231,11 +263,12 @@ class PostgreSQLStore:
         raise unknown(study, self.url)
 
 
-def _commit(connection: Connection, number: int, entries: Sequence[Entry]) -> None:
-    """Add entries and commit, on one way to the server."""
+def _commit(connection: Connection, number: int, entries: Sequence[Entry], *, wait: bool) -> None:
+    """Add entries and commit, on one way to the server, and wait for its disk if need be."""
     rows = SQL(", ").join(SQL("({})").format(SQL(", ").join(map(Literal, (number, *entry)))) for entry in entries)
     adding = SQL("INSERT INTO proband_entries VALUES {}; ").format(rows) if entries else SQL("")
-    ended = connection.execute(adding + SQL("COMMIT"))
+    ending = SQL("COMMIT") if wait else SQL("SET LOCAL synchronous_commit = off; COMMIT")
+    ended = connection.execute(adding + ending)
     while ended.nextset():
         pass
     check_committed(ended.statusmessage)

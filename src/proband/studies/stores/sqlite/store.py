@@ -196,16 +196,21 @@ class SQLiteStore:
         with self._existing(study), self._writing() as held, self._errors():
             self._put(held, self._tail(held, study)[0], name, None)
 
+    @property
+    def one_turn(self) -> bool:
+        """All studies are in one file."""
+        return True
+
     @contextmanager
-    def deferring(self) -> Iterator[None]:
+    def deferring(self) -> Iterator[int]:
         """Let appends of this thread in the block return before they are durable; :meth:`settle` makes them so."""
         self._mine.deferred = True
         try:
-            yield
+            yield 0
         finally:
             self._mine.deferred = False
 
-    def settle(self) -> None:
+    def settle(self, since: int = 0) -> None:
         """Make everything durable that was appended before, by whichever thread."""
         with self._errors(), self._reading() as connection:
             self._sync(connection)
