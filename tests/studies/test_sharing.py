@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.processes import fork
 from tests.studies.conftest import MakeStore
 from tests.studies.crowd import Clock, bolts, fingerprint, law_of, same
 
-from proband import Discrete, Problem, Records
+from proband import Discrete, Problem, Records, Test
 from proband.agents import Setting
 from proband.policies import FixedSet, test_everything
-from proband.studies import Study
+from proband.rewards import Table
+from proband.studies import Study, Subject
 from proband.studies.learning import replanning, sharing
 from proband.studies.queries import planned
 from proband.studies.stores import MemoryStore, Store
-from proband.vocabulary import Kind, Policy
+from proband.vocabulary import FloatArray, Kind, Policy
 
 PLACE = f"{__name__}:Planner"
 ROW = {"visual": "clean", "weight": "light", "ultrasonic": "ok"}
@@ -162,6 +167,61 @@ def test_the_claim_of_a_dead_planner_is_over(opened: Open, make_store: MakeStore
     assert time.monotonic() - began > sharing.OVER
     assert planned(study)[0] == 1
     assert store.cached("bolts", sharing.CLAIM) is None
+
+
+@pytest.mark.parametrize("d", [4, 30])
+def test_who_plans_is_killed_and_another_takes_over_at_once(
+    d: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default agent, with few tests and with many; the study goes on where somebody was killed over its plan."""
+    monkeypatch.setattr(sharing, "OVER", 600.0)
+    problem, url = line(d), f"sqlite:///{tmp_path}/line.db"
+    with Study.create(problem, name="line", store=url, replan="never") as study:
+        study.learn_from(Records(some(problem, 110)))
+    child = fork()
+    if not child:
+        plan_for_ever(url)
+    with Study.open("line", store=url, station="B", replan="aside") as other:
+        store = other.store
+        assert isinstance(store, sharing.Swaps)
+        until(lambda: store.cached("line", sharing.CLAIM))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert store.cached("line", sharing.CLAIM)  # nobody gave it up
+        subject = other.arrive()
+        assert other.ask(subject).policy == 2
+        assert (planned(other)[0] > 0, planned(other)[2]) == (True, 0)
+        assert store.cached("line", sharing.CLAIM) is None
+        finish_as_advised(other, subject)
+        assert other.replay().differences == ()
+    with Study.open("line", store=url, station="C", replan="aside") as third:
+        third.arrive()
+        assert planned(third)[2] == 1
+
+
+def plan_for_ever(url: str) -> None:
+    """Hold the claim in this process, and make no plan."""
+    replanning.Replanner._learn_main = lambda *_: time.sleep(600)  # type: ignore[method-assign,assignment]
+    with Study.open("line", store=url, station="A", replan="aside") as study:
+        study.arrive()
+    os._exit(1)
+
+
+def line(d: int) -> Problem:
+    tests = [Test(f"t{i}", 0.1 + 0.02 * i, outcomes=("ok", "bad")) for i in range(d)]
+    return Problem(tests, ["pass", "fail"], Table(["t0"], [[1.0, 0.0], [-4.0, 0.0]]), name="line")
+
+
+def some(problem: Problem, n: int) -> FloatArray:
+    rng = np.random.default_rng(0)
+    bad = rng.random((n, 1)) < 0.3
+    return np.where(bad, rng.random((n, problem.d)) < 0.7, rng.random((n, problem.d)) < 0.1).astype(float)
+
+
+def finish_as_advised(study: Study, subject: Subject) -> None:
+    while (advice := study.ask(subject)).kind == "test":
+        study.tell(subject, advice.action, "ok")
+    study.decide(subject)
 
 
 def test_a_claim_that_is_renewed_is_not_over(opened: Open) -> None:

@@ -8,7 +8,8 @@ and trusted as far as a snapshot is: a replay works everything out anew, and sho
 
 Of several who need the same plan one makes it: the one who has the *claim*, which is swapped into the store in one
 step. While he plans he shows every few seconds that he is alive. A claim that was not renewed for as long as somebody
-watched it is over; nobody compares clocks.
+watched it is over; nobody compares clocks. That of a process of the same machine is over as soon as this has ended
+(:mod:`.claimants`): a service that was killed and started again need not wait for itself.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing import NamedTuple, Protocol
 import proband
 from proband.errors import ProbandError
 from proband.fingerprints import fingerprint
+from proband.studies.learning.claimants import claimant, is_gone
 from proband.studies.learning.frozen import Basis, FreezeError, freeze, thaw
 from proband.studies.learning.learner import MakeAgent, State
 from proband.studies.ledger.ledger import Ledger
@@ -81,7 +83,7 @@ class SharedPlans:
     ) -> None:
         self._store, self._study, self._ledger, self._lock = store, study, ledger, lock
         self._make, self._agent = make, agent
-        self._me = uuid.uuid4().hex
+        self._me = f"{uuid.uuid4().hex} {claimant() or '-'}"
         self._watched: tuple[bytes, float] = (b"", 0.0)
         self.able = True  # until something cannot be frozen
 
@@ -157,7 +159,10 @@ class SharedPlans:
             return own
 
     def _is_over(self, seen: bytes) -> bool:
-        """Return whether a claim was not renewed for long, as far as it was watched."""
+        """Return whether a claim is that of a process which has ended, or was not renewed for as long as watched."""
+        _, _, rest = seen.decode(errors="replace").partition(" ")
+        if is_gone(rest.partition(" ")[0]):
+            return True
         now = time.monotonic()
         if seen != self._watched[0]:
             self._watched = seen, now
