@@ -26,7 +26,9 @@ KNOWN = {
     "CUBE": {"greedy in entropy": (0.628, 0.764, None, 0.872, None)},
 }  # fmt: skip
 """Accuracies at the budgets with the model known, from 1,500 subjects: standard error about 0.01."""
-AHEAD, SIMULATED, POINTS = 3, 300, 16
+SAME = {"CUBE-NM": {"exact but myopic": None, "context first": 0}, "CUBE": {"greedy in entropy": None}}
+"""The ways of these figures, gone again: by expected entropy to the end, after a first test if there is one."""
+AHEAD, SIMULATED, POINTS, FINE_POINTS = 3, 300, 16, 48
 FOLDS, MOST_KINDS = 5, 8
 
 
@@ -145,8 +147,8 @@ def shrunk(gap, error, seen, steps=200):
 class Looking:
     """What each test would show under a model: weights (cells, outcomes · classes) by which cells are pooled."""
 
-    def __init__(self, model):
-        self.model = model
+    def __init__(self, model, points=POINTS):
+        self.model, self.points = model, points
         self.weights = [self._of(test) for test in range(model.tests)]
 
     def _of(self, test):
@@ -157,7 +159,7 @@ class Looking:
             shows = np.eye(int(level.max()) + 1)[level.reshape(-1)]
         else:  # a feature falls somewhere on a grid
             means, sigma = model.means[:, columns[0]], model.sigma[columns[0]]
-            places = np.linspace(means.min() - 3 * sigma, means.max() + 3 * sigma, POINTS)
+            places = np.linspace(means.min() - 3 * sigma, means.max() + 3 * sigma, self.points)
             shows = np.exp(-0.5 * ((places - means[:, None]) / sigma) ** 2)
             shows /= shows.sum(axis=1, keepdims=True)
         return (shows[:, :, None] * onto[:, None, :]).reshape(len(onto), -1)
@@ -186,7 +188,7 @@ def right(pooled):
     return pooled.max(axis=2).sum(axis=1)
 
 
-def follow(looking, rows, budgets, first=None):
+def follow(looking, rows, budgets, first=None, last_for=right):
     """Return the chances of the classes at each budget, shape (budgets, n, classes).
 
     Tests are taken for certainty, after a first one if that is given; the last one of a budget for being right.
@@ -195,7 +197,9 @@ def follow(looking, rows, budgets, first=None):
     taken, shown = np.zeros((len(rows), model.tests), dtype=bool), {}
     for step in range(1, max(budgets) + 1):
         if step in budgets:
-            last = np.full(len(rows), first) if step == 1 and first is not None else looking.best(belief, taken, right)
+            last = (
+                np.full(len(rows), first) if step == 1 and first is not None else looking.best(belief, taken, last_for)
+            )
             shown[step] = model.of_classes(belief + _told(model, rows, last))
         if step == max(budgets):
             break
@@ -237,4 +241,12 @@ def play(name, seed, *, rows=ROWS, test=TEST, budgets=BUDGETS):
             shown = follow(looking, judged.features, budgets, first=first)
             found[f"{kind}, {way}"] = (shown.argmax(axis=2) == judged.labels).mean(axis=1).tolist()
             found[f"{kind}, {way}, first"] = first
+    fine = Looking(models["known"], FINE_POINTS)
+    for way, first in SAME[name].items():
+        shown = follow(fine, judged.features, budgets, first=first, last_for=certain)
+        found[way] = (shown.argmax(axis=2) == judged.labels).mean(axis=1).tolist()
+    belief = models["known"].log_shares + sum(
+        fine.model.told(test, judged.features) for test in range(fine.model.tests)
+    )
+    found["everything"] = float((models["known"].of_classes(belief).argmax(axis=1) == judged.labels).mean())
     return found

@@ -20,7 +20,7 @@ PUBLISHED = {
     "GDFS": (82.74, 88.83, 92.62, 95.76, 96.92),
     "static, as measured before": (84.09, 92.64, 94.79, 97.23, 98.71),
 }
-FOLDS, SEED = 5, 0
+FOLDS, SEED, RESAMPLES = 5, 0, 1000
 PARTED = {2: 3, 4: 2}
 """After so many features each part of the subjects is parted in so many."""
 
@@ -85,17 +85,32 @@ def play(path, budgets=BUDGETS, jobs=None):
     with ProcessPoolExecutor(jobs or os.cpu_count()) as pool:
         known = Beliefs(path, pool, final=False)
         order = first_two(known, width, labels[teach])
-        ways = {"static": static_way(known, order, width, labels[teach], most)}
+        told, ways = {}, {"static": static_way(known, order, width, labels[teach], most)}
         ways["by subject"] = parted_way(known, order, width, labels[teach], most)
         final = Beliefs(path, pool, final=True)
         for name, steps in ways.items():
             final.want([chosen for step in steps for chosen, _ in leaves(step)])
             found[f"{name}, validation"] = [auroc(labels[judged], followed(known, steps[b - 1])) for b in budgets]
-            found[f"{name}, test"] = [auroc(labels[test], followed(final, steps[b - 1])) for b in budgets]
+            told[name] = [followed(final, steps[b - 1]) for b in budgets]
+            found[f"{name}, test"] = [auroc(labels[test], each) for each in told[name]]
     better = [a > b for a, b in zip(found["by subject, validation"], found["static, validation"], strict=True)]
     both = zip(better, found["by subject, test"], found["static, test"], strict=True)
     chosen = [own if here else plain for here, own, plain in both]
-    return found | {"order": leaves(ways["static"][-1])[0][0], "by subject": better, "chosen, test": chosen}
+    taken = [told["by subject" if here else "static"][b] for b, here in enumerate(better)]
+    return found | {
+        "order": leaves(ways["static"][-1])[0][0], "by subject": better, "chosen, test": chosen,
+        "errors": [errors(labels[test], own, plain) for own, plain in zip(taken, told["static"], strict=True)],
+    }  # fmt: skip
+
+
+def errors(labels, own, other):
+    """Return the standard errors of an AUROC, and of the difference to another one on the same rows: a bootstrap."""
+    rng, found = np.random.default_rng([SEED, 2]), []
+    for _ in range(RESAMPLES):
+        rows = rng.integers(len(labels), size=len(labels))
+        one = auroc(labels[rows], own[rows])
+        found.append((one, one - auroc(labels[rows], other[rows])))
+    return np.std(found, axis=0, ddof=1).tolist()
 
 
 def auroc(labels, beliefs):

@@ -143,6 +143,58 @@ def test_no_label_at_all_is_refused(run) -> None:
     assert "no row has a label (bad)" in told.err
 
 
+class TestLiterally:
+    """``proband plan --data`` says the same of a table."""
+
+    PLAN = ("plan", "line.toml", "--data", "past.csv")
+    FROM_ALL = (*PLAN, "--estimate", "empirical-bayes")
+
+    @staticmethod
+    def write(rows: list[dict[str, object]]) -> None:
+        write(rows)
+        Path("line.toml").write_text(TOML.replace('"choose"', "[52, 58]"))
+
+    @pytest.mark.parametrize(
+        ("change", "n", "sentence"),
+        [
+            ({"look": ""}, 120, "look was never run: the column is empty, and nothing is known of what it shows"),
+            ({"look": "fine"}, 120, "look is fine in every row that has it: a constant column tells nothing"),
+            ({}, 7, "there are 7 rows and 10 outcomes in all: far too few to tell what goes with what"),
+        ],
+    )
+    def test_what_is_odd_about_a_table_is_said(self, run, change, n: int, sentence: str) -> None:
+        self.write([row | change for row in lines(n)])
+        assert f"note            {sentence}" in run(*self.FROM_ALL).out
+        assert run(*self.FROM_ALL, "--json").json["notes"][0].startswith(sentence)
+
+    def test_a_test_that_was_never_run_is_named_where_it_makes_every_row_incomplete(self, run) -> None:
+        self.write([row | {"look": ""} for row in lines()])
+        told = run(*self.PLAN)
+        assert told.status == 2
+        assert (
+            "120 of 120 records are incomplete; an empirical law counts complete rows only; learn from all" in told.err
+        )
+        assert "with proband fit or --estimate" in told.err
+        named = "No row has look: move it to the problem's list ignore"
+        assert named in told.err
+        assert named in run(*self.PLAN, "--complete-only").err
+
+    def test_no_label_at_all_is_refused(self, run) -> None:
+        self.write([row | {"bad": ""} for row in lines()])
+        told = run(*self.FROM_ALL)
+        assert told.status == 2
+        assert "past.csv: no row has a label (bad), so that nothing tells what is to be decided" in told.err
+
+    def test_measured_columns_that_never_vary_are_said(self, run) -> None:
+        assert run("example", "bolts-measured", "--records", "20").status == 0
+        with Path("bolts-measured-records.csv").open(newline="") as file:
+            header, *rows = csv.reader(file)
+        table = [header, *([row[0], "1.5", *row[2:]] for row in rows)]
+        Path("same.csv").write_text("\n".join(map(",".join, table)) + "\n")
+        notes = run("plan", "bolts-measured.toml", "--data", "same.csv", "--json").json["notes"]
+        assert notes == [f"{header[1]} is 1.5 in every row that has it: a constant column tells nothing"]
+
+
 def test_too_few_rows_for_the_folds_are_refused(run) -> None:
     write(lines(4))
     assert "folds is 5, and there are 4 rows" in run(*GIVEN).err

@@ -212,12 +212,13 @@ MISTAKES: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("kind", MISTAKES)
-@pytest.mark.parametrize("command", ["plan", "evaluate", "study import"])
+@pytest.mark.parametrize("command", ["plan", "fit", "evaluate", "study import"])
 def test_each_mistake_of_a_spreadsheet_by_its_sentence(cast, kind: str, command: str) -> None:
     content, sentence = MISTAKES[kind]
     Path("table").write_bytes(content)
     arguments = {
         "plan": ("plan", "castings.toml", "--data", "table"),
+        "fit": ("fit", "castings.toml", "--data", "table", "--report", "report.html"),
         "evaluate": ("evaluate", "castings.toml", "now", "--data", "table"),
         "study import": ("study", "import", "c", "table"),
     }[command]

@@ -50,7 +50,7 @@ def evaluate_command(
     $ proband evaluate bolts.toml policy.json --data new-records.csv
     """
     task, instance = inputs.load_problem(problem)
-    law, source, records, _ = inputs.load_law(
+    law = inputs.load_law(
         task,
         instance,
         data=data,
@@ -60,10 +60,10 @@ def evaluate_command(
         sheet=sheet,
     )
     with printing.waiting("evaluating"):
-        result = evaluate(task, law, policy_named(policy, task, law))
+        result = evaluate(task, law.law, policy_named(policy, task, law.law))
     if as_json:
-        content = {"problem": task.name, "unit": task.unit, "policy": policy, "law": source, "value": result.value}
-        content |= validating.content(inputs.Law(law, source, records), None)
+        content = {"problem": task.name, "unit": task.unit, "policy": policy, "law": law.source, "value": result.value}
+        content |= validating.content(law, None)
         printing.print_json({**content, **printing.evaluation_content(result)})
         return
     spread = f", standard error {number(result.standard_error, 1)}" if result.standard_error else ""
@@ -71,11 +71,12 @@ def evaluate_command(
     printing.print_facts(
         [
             ("policy", policy),
-            ("law", source),
+            ("law", law.source),
             ("value", f"{printing.amount(task, result.value)} a subject (rewards minus costs){spread}"),
-            *([("which is", _in_sample(policy))] if records is not None else []),
+            *([("which is", _in_sample(policy))] if law.records is not None else []),
             ("expected rewards", printing.amount(task, result.reward)),
             *printing.evaluation_facts(task, result),
+            *validating.notes(law),
         ]
     )
 

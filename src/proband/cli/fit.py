@@ -20,6 +20,7 @@ from proband.planners.files import save_policy
 from proband.planners.progress import Progress
 from proband.policies.rendering import FORMATS
 from proband.problem import Problem
+from proband.tables import reading
 
 TableOption = Annotated[
     Path,
@@ -182,7 +183,10 @@ def content(found: Fit, written: list[str]) -> dict[str, Any]:
 def _show(found: Fit, written: list[str], data: Path, *, show_tree: bool, asked: bool) -> None:
     task, seen = found.problem, found.validation
     printing.print_title(task.name or "Fit")
-    facts = [("table", f"{data}: {found.records.n:,} rows"), *validating.facts(task, seen)]
+    facts = [
+        ("table", f"{reading.called(inputs.table_at(data))}: {found.records.n:,} rows"),
+        *validating.facts(task, seen),
+    ]
     in_sample = f"{printing.amount(task, found.in_sample)} a subject on the rows it was made from: new ones bring less"
     facts.append(("in-sample", in_sample))
     facts += printing.evaluation_facts(task, found.plan.evaluation)

@@ -7,15 +7,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import numpy as np
 import typer
 
 import proband
 from proband import distributions, estimators, instances
 from proband.cli import printing
 from proband.errors import DistributionError, ProblemError, StateError, UnknownNameError
+from proband.fitting.notes import notes_on_columns
+from proband.rewards.base import BaseReward
 from proband.tables import reading
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from proband.distributions import Discrete, Gaussian, Solvable
     from proband.instances import Instance
     from proband.problem import Problem
@@ -100,12 +105,13 @@ def parse_known(entries: Sequence[str]) -> dict[str, str]:
 
 
 class Law(NamedTuple):
-    """A law and where it comes from; one that was learned has the records and how they become a law."""
+    """A law and where it comes from; one that was learned has the records, how they become a law, and what is odd."""
 
     law: Solvable
     source: str
     records: Records | None = None
     learn: Callable[[Records], Solvable] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def load_law(
@@ -157,17 +163,35 @@ def _learned(problem: Problem, data: Path, *, sheet: str | None, complete_only: 
     table = table_at(data)
     with printing.waiting("reading the table"):
         records, called = problem.records(table, sheet=sheet), reading.called(table)
+    _refuse_no_labels(problem, records, called)
 
     def learn(some: Records) -> tuple[Solvable, str]:
         if problem.measured:
             return _measured_law(problem, some, called, complete_only=complete_only, estimate=estimate)
         if estimate is not None:
             return _estimated_law(problem, some, called, estimate)
-        return _law_of_records(some, called, complete_only=complete_only)
+        return _law_of_records(problem, some, called, complete_only=complete_only)
 
     with printing.waiting("estimating the law"):
         law, source = learn(records)
-    return Law(law, source, records, lambda some: learn(some)[0])
+    rows = np.repeat(records.outcomes, records.counts, axis=0)
+    return Law(law, source, records, lambda some: learn(some)[0], tuple(notes_on_columns(problem, rows)))
+
+
+def _refuse_no_labels(problem: Problem, records: Records, called: str) -> None:
+    tests, empty = problem.tests, _empty(records)
+    targets = problem.reward.depends_on(tests) if isinstance(problem.reward, BaseReward) else np.arange(problem.d)
+    names = [tests[i].name for i in targets if empty[i] and not tests[i].available]
+    if names:
+        raise DistributionError(
+            f"{called}: no row has a label ({', '.join(names)}), so that nothing tells what is to be decided; fill in "
+            "what became of these subjects"
+        )
+
+
+def _empty(records: Records) -> NDArray[np.bool_]:
+    """Return of which tests no record has an outcome, shape (d,)."""
+    return np.asarray(np.isnan(records.outcomes).all(axis=0))
 
 
 def table_at(path: Path) -> Any:
@@ -201,17 +225,27 @@ def _estimated_law(problem: Problem, records: Records, called: str, name: str) -
     return estimator.distribution(), f"{called}: {len(records):,} records, {records.complete().n:,} complete, by {name}"
 
 
-def _law_of_records(records: Records, called: str, *, complete_only: bool) -> tuple[Discrete, str]:
+def _never_run(problem: Problem, records: Records) -> str:
+    """Return what makes every row incomplete, after a mistake that says that rows are."""
+    names = [test.name for test, empty in zip(problem.tests, _empty(records), strict=True) if empty]
+    return f". No row has {', '.join(names)}: move it to the problem's list ignore" if names else ""
+
+
+def _law_of_records(problem: Problem, records: Records, called: str, *, complete_only: bool) -> tuple[Discrete, str]:
     complete = records.complete()
     left_out = len(records) - len(complete)
     if left_out and not complete_only:
         raise DistributionError(
             f"{called}: {left_out:,} of {len(records):,} records are incomplete; an empirical law counts complete rows "
-            "only; learn from all with --estimate empirical-bayes, or leave them out with --complete-only (right only "
-            "if nobody skipped tests because of what earlier ones showed)"
+            "only; learn from all with proband fit or --estimate empirical-bayes, or leave them out with "
+            "--complete-only (right only if nobody skipped tests because of what earlier ones showed)"
+            + _never_run(problem, records)
         )
     if not len(complete):
-        raise DistributionError(f"{called}: no record is complete; an empirical law needs one or more; add some")
+        raise DistributionError(
+            f"{called}: no record is complete; an empirical law needs one or more; add some"
+            + _never_run(problem, records)
+        )
     source = f"{called}: {len(complete):,} complete records"
     return distributions.Discrete.from_records(complete), source + (
         f", {left_out:,} incomplete ones left out" if left_out else ""

@@ -251,6 +251,7 @@ def _show(answer: Answer, *, show_tree: bool) -> None:
     if answer.cut is not None:
         cut = f"value {printing.amount(task, answer.cut.value)} a subject" + ", in-sample" * in_sample
         facts.append(("cut tree", cut))
+    facts += validating.notes(answer.law)
     facts += [("written", path) for path in answer.written]
     printing.print_facts(facts)
     validating.hint(task, answer.law, answer.seen)

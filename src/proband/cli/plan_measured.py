@@ -82,6 +82,7 @@ def show(best: Plan, law: Law, seen: Validation | None, written: list[str]) -> N
     if names:
         facts.append(("redundant", f"{', '.join(names)}: linear functions of the tests before them"))
     facts.append(("method", f"{best.method}, {best.explain_choice}"))
+    facts += validating.notes(law)
     facts += [("written", path) for path in written]
     printing.print_facts(facts)
     validating.hint(task, law, seen)

@@ -39,7 +39,7 @@ def validate(
 def content(law: Law, found: Validation | None) -> dict[str, Any]:
     """Return what the value is, for programs."""
     kind = {"value_is": BY_LAW if law.records is None else IN_SAMPLE}
-    return {**kind, **validated(found)}
+    return {**kind, **({} if law.records is None else {"notes": list(law.notes)}), **validated(found)}
 
 
 def validated(found: Validation | None) -> dict[str, Any]:
@@ -58,6 +58,11 @@ def facts(task: Problem, found: Validation | None, *, cut: bool = False) -> list
         more = "" if ahead is None else f"; the plan is ahead by {number(ahead.mean, 3)} ({_limits(ahead)})"
         told.append((NAMES.get(name, name), _value(task, scores) + more))
     return told
+
+
+def notes(law: Law) -> list[tuple[str, str]]:
+    """Return what is odd about the table."""
+    return [("note", note) for note in law.notes]
 
 
 def hint(task: Problem, law: Law, found: Validation | None) -> None:

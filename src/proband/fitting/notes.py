@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from proband.fitting.grid import Grid
 from proband.problem import Problem
 from proband.vocabulary import FloatArray
+
+if TYPE_CHECKING:
+    from proband.fitting.grid import Grid
 
 
 def notes_on(problem: Problem, grid: Grid, rows: FloatArray) -> list[str]:
     """Return sentences about rows (n, d) of outcomes."""
+    return notes_on_columns(problem, rows) + _on_gaps(problem, grid, rows)
+
+
+def notes_on_columns(problem: Problem, rows: FloatArray) -> list[str]:
+    """Return sentences about the columns of rows (n, d), and about their number: whatever learns from them."""
     notes = [note for i in range(problem.d) for note in _on_test(problem, rows, i)]
-    outcomes = int(sum(problem.k))
-    if len(rows) < outcomes:
+    told = problem.d if problem.measured else int(sum(problem.k))
+    if len(rows) < told:
+        what = "tests" if problem.measured else "outcomes in all"
         notes.append(
-            f"there are {len(rows)} rows and {outcomes} outcomes in all: far too few to tell what goes with what; get "
-            "more rows, or drop tests"
+            f"there are {len(rows)} rows and {told} {what}: far too few to tell what goes with what; get more rows, or "
+            "drop tests"
         )
-    return notes + _on_gaps(problem, grid, rows)
+    return notes
 
 
 def _on_test(problem: Problem, rows: FloatArray, i: int) -> list[str]:
     test, seen = problem.tests[i], rows[~np.isnan(rows[:, i]), i]
     if not len(seen):
         return [f"{test.name} was never run: the column is empty, and nothing is known of what it shows; leave it out"]
+    if test.measured:
+        return [] if (seen != seen[0]).any() else [_constant(test.name, f"{seen[0]:g}")]
     counts = np.bincount(seen.astype(np.int64), minlength=test.k)
     if (counts > 0).sum() == 1 and test.k > 1:
-        only = test.names[int(counts.argmax())]
-        return [f"{test.name} is {only} in every row that has it: a constant column tells nothing"]
+        return [_constant(test.name, test.names[int(counts.argmax())])]
     never = [name for name, count in zip(test.names, counts, strict=True) if not count]
     return [f"{test.name} never showed {', '.join(never)}: what happens then is guessed"] if never else []
+
+
+def _constant(name: str, only: str) -> str:
+    return f"{name} is {only} in every row that has it: a constant column tells nothing"
 
 
 def _on_gaps(problem: Problem, grid: Grid, rows: FloatArray) -> list[str]:
