@@ -64,6 +64,7 @@ TOLD: dict[str, Any] = {
     "furnace [°C]": 1462.5, "hardness [HRC]": "63,2", "porosity": 0.72, "visual": "rough", "quality": "bad",
 }  # fmt: skip
 """What is told of a subject."""
+LAW = "castings.toml --data castings.xlsx --sheet past"
 
 
 def rows(n: int = 300) -> list[list[Any]]:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from proband import plan
+from proband.cli import printing
 from proband.instances import bolts, gout
+from proband.policies.nodes import Alternative
 
 
 @pytest.fixture
@@ -39,6 +41,13 @@ def test_a_test_of_an_opened_group_has_its_lower_price(run, policy) -> None:
     losses = [other["loss"] for other in content["alternatives"]]
     assert losses[0] == 0
     assert losses == sorted(losses)
+
+
+def test_what_rounding_loses_is_no_loss(capsys) -> None:
+    problem = bolts().problem
+    tied = [Alternative(6, -47.9, 0.0), Alternative(7, -47.9, 7e-15, at_most=True), Alternative(0, -48.2, 0.3)]
+    printing.print_choices(problem, problem.state(), tied, 6)
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["loses", "best", "best", "0.3"]
 
 
 def test_a_decision_ends_it(run, policy) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli import castings
+from tests.tables.formats import delimited
 
 
 @pytest.fixture
@@ -50,6 +51,21 @@ def test_a_mistake_is_answered_and_nothing_is_written(run, files, arguments: lis
     assert (result.status, result.out) == (2, "")
     assert message in " ".join(result.err.replace("│", "").split())
     assert set(Path().iterdir()) == before
+
+
+def test_where_no_row_is_complete_the_report_says_what_it_cannot_tell(run, files) -> None:
+    rows = [[*row[:5], "", row[6]] for row in castings.rows(60)]
+    Path("castings-records.csv").write_text(delimited(castings.HEADER, rows, mark=";", decimal=","), encoding="utf-8")
+    given = ("castings.toml", "--data", "castings-records.csv")
+    result = run("fit", *given, "--strength", "0.3", "--folds", "0", "--report", "r.md")
+    assert result.status == 0, result.err
+    text = Path("r.md").read_text(encoding="utf-8")
+    assert "- visual was never run: the column is empty" in text
+    assert "- 0 of 60 rows are complete, too few to be treated by plans that have not seen them" in text
+    assert "Who is decided wrongly" not in text
+    literally = run("report", *given, "--estimate", "empirical-bayes")
+    assert (literally.status, literally.out) == (2, "")
+    assert "0 rows are complete; there are at least three folds" in literally.err
 
 
 def test_a_fit_writes_its_report_too(run, files) -> None:

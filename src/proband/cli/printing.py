@@ -176,12 +176,22 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
             f"{'test' if other.action < problem.d else 'decide'}: {problem.action_name(other.action)}",
             amount(problem, costs[other.action]) if other.action < problem.d else "",
             quantities.number(other.value),
-            f"{'at most ' * other.at_most}{quantities.number(other.loss)}" if other.loss > 0 else "best",
+            _loss(other),
         ]
         for other in actions
     ]
     chosen = next((n for n, other in enumerate(actions) if other.action == best), None)
     print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
+
+
+def _loss(other: Alternative) -> str:
+    """Return what an action loses to the best, but for rounding."""
+    if other.loss <= ROUNDING * max(1.0, abs(other.value)):
+        return "best"
+    return f"{'at most ' * other.at_most}{quantities.number(other.loss)}"
+
+
+ROUNDING = 1e-9
 
 
 def amount(problem: Problem, number: float) -> str:

@@ -131,4 +131,4 @@ def _planned(task: Problem, law: inputs.Law, *, max_tests: int | None, budget: f
             task, law.records, law.learn, lambda some: make(task, some), folds=folds, max_tests=max_tests,
             budget=budget, progress=progress,
         )  # fmt: skip
-    return Planned(task, law.law, make, law.records, law.learn, (law.source,), seen)
+    return Planned(task, law.law, make, law.records, law.learn, (law.source, *law.notes), seen)

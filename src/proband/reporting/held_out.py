@@ -125,6 +125,11 @@ class Outcome:
     worth: dict[int, Interval]
 
 
+def complete_rows(recipe: Recipe) -> int:
+    """Return how many rows of a recipe can be treated, each counted as often as it was seen; 0 without records."""
+    return 0 if recipe.records is None else recipe.records.complete().n
+
+
 def treat(
     recipe: Recipe,
     multipliers: Sequence[float],

@@ -20,7 +20,7 @@ from proband.planners.validation import Interval, Validation
 from proband.policies import Tree
 from proband.problem import Problem
 from proband.reporting.curve import MULTIPLIERS, Point, price_curve
-from proband.reporting.held_out import Calibration, Mistake, calibration, mistakes, treat
+from proband.reporting.held_out import Calibration, Mistake, calibration, complete_rows, mistakes, treat
 from proband.reporting.recipes import Planned, Recipe, check_listed
 from proband.reporting.worth import PlaceWorth, TestWorth, place_worths, test_worths
 from proband.showing import Shown
@@ -77,7 +77,7 @@ class Report(Shown):
     tests : list of TestWorth
     places : list of PlaceWorth
     held_out : HeldOut, optional
-        None where no rows are there.
+        None where no rows are there, or fewer complete ones than folds.
     validation : Validation, optional
     notes : list of str
     method : str
@@ -180,7 +180,7 @@ def report_on(
     made, tree = recipe.plan, recipe.tree
     curve, tests = price_curve(recipe, points, each=ticking), test_worths(recipe, each=ticking)
     used = [recipe.problem.test_index(one.test) for one in tests if one.share > 0]
-    ticking.total += folds * len(used) if recipe.records is not None else 0
+    ticking.total += folds * len(used) if complete_rows(recipe) >= folds else 0
     return Report(
         problem=recipe.problem,
         tree=tree,
@@ -194,7 +194,7 @@ def report_on(
         places=place_worths(tree),
         held_out=_held_out(recipe, points, used, names, folds=folds, each=ticking),
         validation=getattr(recipe, "validation", None),
-        notes=list(recipe.notes),
+        notes=[*recipe.notes, *_too_few(recipe, folds)],
         method=f"{made.method}, {made.explain_choice}",
     )
 
@@ -202,7 +202,7 @@ def report_on(
 def steps(recipe: Recipe, *, points: int = len(MULTIPLIERS), folds: int = 5) -> int:
     """Return how many steps a report takes, for a progress bar."""
     tests = sum(test.available for test in recipe.problem.tests)
-    return points + tests + (folds * points if recipe.records is not None else 0)
+    return points + tests + (folds * points if complete_rows(recipe) >= folds else 0)
 
 
 def planned(problem: Problem, law: Distribution, **options: Any) -> Planned:
@@ -223,7 +223,7 @@ def _held_out(
     folds: int,
     each: Callable[[], object],
 ) -> HeldOut | None:
-    if recipe.records is None:
+    if recipe.records is None or complete_rows(recipe) < folds:
         return None
     called = [f"row {n + 1}" for n in range(len(recipe.records))] if names is None else names
     found = treat(recipe, points, used, folds=folds, each=each)
@@ -239,6 +239,17 @@ def _held_out(
         wrong=int((treated.lost > 0).sum()),
         lost=float(treated.lost.sum()),
     )
+
+
+def _too_few(recipe: Recipe, folds: int) -> list[str]:
+    """Return what a report leaves out where hardly a row is complete."""
+    if recipe.records is None or complete_rows(recipe) >= folds:
+        return []
+    return [
+        f"{complete_rows(recipe)} of {recipe.records.n} rows are complete, too few to be treated by plans that have "
+        "not seen them: the curve and the worth of tests are by the law alone, and neither who is decided wrongly nor "
+        "whether chances are as told can be said"
+    ]
 
 
 def _structure(value: Any) -> Any:
