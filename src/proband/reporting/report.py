@@ -245,11 +245,12 @@ def _too_few(recipe: Recipe, folds: int) -> list[str]:
     """Return what a report leaves out where hardly a row is complete."""
     if recipe.records is None or complete_rows(recipe) >= folds:
         return []
-    return [
+    note = (
         f"{complete_rows(recipe)} of {recipe.records.n} rows are complete, too few to be treated by plans that have "
         "not seen them: the curve and the worth of tests are by the law alone, and neither who is decided wrongly nor "
         "whether chances are as told can be said"
-    ]
+    )
+    return [note]
 
 
 def _structure(value: Any) -> Any:
