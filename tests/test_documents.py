@@ -20,7 +20,11 @@ from proband.instances import PACKAGED, packaged_problem
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROBLEM_FILES = (ROOT / "docs" / "problem-files.md").read_text(encoding="utf-8")
-DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+BUILT = ("gallery", "reference")
+"""Folders of docs/ that `make docs` writes, where warnings are errors."""
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [path for path in DOCUMENTS if path.parent.name not in BUILT]
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -174,9 +178,9 @@ def _check_filled_in(draft: dict[str, Any], whole: dict[str, Any]) -> None:
     ]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_between_documents_lead_somewhere(path: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose):
-        if "://" not in target:
+        if "://" not in target and not target.removeprefix("../").startswith(BUILT):
             assert (path.parent / target).exists(), f"{path.name} links to {target}"

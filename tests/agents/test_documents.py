@@ -30,15 +30,11 @@ def printed(code: str, names: dict[str, Any]) -> str:
 
 
 def test_the_examples_of_the_agents_page_run() -> None:
-    race, own, check = blocks("agents.md", "python")
+    [race] = blocks("agents.md", "python")
     lines = printed(race, {}).splitlines()
     etc, safe = (line.split() for line in lines)
     assert (etc[0], safe[0]) == ("ExploreThenCommit", "SafeLeafCompletion")
     assert int(safe[1]) < int(etc[1])
-    assert len(own.splitlines()) <= 36
-    names: dict[str, Any] = {}
-    printed(own, names)
-    printed(check, names)
 
 
 def test_the_bound_is_as_large_as_the_page_says() -> None:

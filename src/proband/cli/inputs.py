@@ -237,7 +237,7 @@ def _law_of_records(problem: Problem, records: Records, called: str, *, complete
     if left_out and not complete_only:
         raise DistributionError(
             f"{called}: {left_out:,} of {len(records):,} records are incomplete; an empirical law counts complete rows "
-            "only; learn from all with proband fit or --estimate empirical-bayes, or leave them out with "
+            "only; learn from all with --estimate empirical-bayes or proband fit, or leave them out with "
             "--complete-only (right only if nobody skipped tests because of what earlier ones showed)"
             + _never_run(problem, records)
         )
