@@ -111,7 +111,7 @@ bench-anchors: .venv-bench/.stamp ## Compare with published numbers (DATA=folder
 bench-start: .venv/.stamp .venv-bench/.pins ## Measure first and later calls, and write docs/benchmarks/start.md
 	$(BIN)/python -m benchmarks.start $(OPTIONS)
 
-# Add OPTIONS="--beside SRC" for a column of another version, whose modules are in SRC.
+# Add OPTIONS="--beside NAME=SRC" for a column of another version, whose modules are in SRC.
 bench-house: .venv/.stamp ## Count modules, lines and repetitions, and write docs/benchmarks/house.md
 	$(BIN)/python -m benchmarks.house --to docs/benchmarks/house.md $(OPTIONS)
 

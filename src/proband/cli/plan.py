@@ -40,6 +40,17 @@ class Answer:
     written: list[str]
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What the flags ask to be shown and written."""
+
+    tree: str | None
+    depth: int | None
+    out: Path | None
+    plot: Path | None
+    as_json: bool
+
+
 def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     problem: inputs.ProblemArgument,
     data: inputs.DataOption = None,
@@ -105,55 +116,35 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     seen = None
     if folds is not None:
         seen = validating.validate(task, law, cut, folds, max_tests=max_tests, budget=budget)
-    ANSWERS[task.kind](best, law, seen, tree=tree, depth=depth, out=out, plot=plot, as_json=as_json)
+    ANSWERS[task.kind](best, law, seen, Wanted(tree, depth, out, plot, as_json))
 
 
-def _answer_listed(
-    best: Plan,
-    law: inputs.Law,
-    seen: Validation | None,
-    *,
-    tree: str | None,
-    depth: int | None,
-    out: Path | None,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
-    if plot is not None:
+def _answer_listed(best: Plan, law: inputs.Law, seen: Validation | None, wanted: Wanted) -> None:
+    if wanted.plot is not None:
         raise PlanError("--plot draws plans of measured tests; these list outcomes; use --tree plan.svg")
-    asked = tree is not None or out is not None or depth is not None
+    asked = wanted.tree is not None or wanted.out is not None or wanted.depth is not None
     with printing.waiting("making the tree"):
-        compiled = best.tree(depth=depth) if asked else small_tree(best, SHOWN_NODES)
-        cut = None if depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled)
+        compiled = best.tree(depth=wanted.depth) if asked else small_tree(best, SHOWN_NODES)
+        cut = None if wanted.depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled)
     with printing.waiting("writing the tree"):
-        rendered = FORMATS[tree](compiled) if compiled is not None and tree in FORMATS else None
-        written = write(compiled, tree, out)
+        rendered = FORMATS[wanted.tree](compiled) if compiled is not None and wanted.tree in FORMATS else None
+        written = write(compiled, wanted.tree, wanted.out)
     answer = Answer(plan=best, law=law, seen=seen, tree=compiled, cut=cut, rendered=rendered, written=written)
-    if as_json:
+    if wanted.as_json:
         printing.print_json(_content(answer))
-    elif answer.rendered is not None and tree != "text":
+    elif answer.rendered is not None and wanted.tree != "text":
         printing.say(answer.rendered)
     else:
-        _show(answer, show_tree=tree in (None, "text"))
+        _show(answer, show_tree=wanted.tree in (None, "text"))
 
 
-def _answer_measured(
-    best: Plan,
-    law: inputs.Law,
-    seen: Validation | None,
-    *,
-    tree: str | None,
-    depth: int | None,
-    out: Path | None,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
-    if tree is not None or depth is not None:
+def _answer_measured(best: Plan, law: inputs.Law, seen: Validation | None, wanted: Wanted) -> None:
+    if wanted.tree is not None or wanted.depth is not None:
         raise PlanError(
             "the tests are measured, so the plan is no tree of outcomes; look at its regions with --plot regions.png"
         )
-    written = plan_measured.write(best, out, plot)
-    if as_json:
+    written = plan_measured.write(best, wanted.out, wanted.plot)
+    if wanted.as_json:
         printing.print_json(plan_measured.content(best, law.source, written) | validating.content(law, seen))
     else:
         plan_measured.show(best, law, seen, written)

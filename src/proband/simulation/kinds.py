@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from proband.distributions import Discrete, Gaussian
-from proband.planners import Plan, evaluate, plan
+from proband.planners import Evaluation, Plan, evaluate, plan
 from proband.planners.choice import by_size
 from proband.planners.evaluation import expected_rewards
 from proband.planners.options import Options
@@ -219,16 +219,9 @@ class MeasuredTreatment(Treatment):
     distribution: Gaussian
     most = 2**16  # it bounds memory
 
-    def __init__(
-        self,
-        problem: Problem,
-        distribution: Gaussian,
-        stream: Any,
-        rng: np.random.Generator,
-        best: Policy | None = None,
-    ) -> None:
-        super().__init__(problem, distribution, stream, rng, best)
-        self._decider = ProjectionDecider(problem, distribution)
+    @cached_property
+    def _decider(self) -> ProjectionDecider:
+        return ProjectionDecider(self.problem, self.distribution)
 
     def treat(self, policy: Policy, start: int, stop: int) -> Treated:
         """Let some subjects meet a policy."""
@@ -251,19 +244,16 @@ class SetTreatment(Treatment):
 
     distribution: Gaussian
 
-    def __init__(
-        self,
-        problem: Problem,
-        distribution: Gaussian,
-        stream: Any,
-        rng: np.random.Generator,
-        best: Policy | None = None,
-    ) -> None:
-        super().__init__(problem, distribution, stream, rng, best)
-        self._best = (
-            self.best.value if isinstance(self.best, Plan) else evaluate(problem, distribution, self.best).value
-        )
-        self._figures: dict[tuple[int, ...], FloatArray] = {}
+    @cached_property
+    def _best(self) -> float:
+        return self.best.value if isinstance(self.best, Plan) else self._evaluated(self.best).value
+
+    @cached_property
+    def _figures(self) -> dict[tuple[int, ...], FloatArray]:
+        return {}
+
+    def _evaluated(self, policy: Policy) -> Evaluation:
+        return evaluate(self.problem, self.distribution, policy)
 
     def treat(self, policy: Policy, start: int, stop: int) -> Treated:
         """Let some rounds measure a set."""
@@ -273,7 +263,7 @@ class SetTreatment(Treatment):
         else:
             chosen = tuple(np.flatnonzero(~np.isnan(follow(self.problem, policy, rows[:1]).states[0])).tolist())
         if chosen not in self._figures:
-            found = evaluate(self.problem, self.distribution, policy)
+            found = self._evaluated(policy)
             lost = self._best - found.value
             self._figures[chosen] = np.array([lost, lost, found.cost, found.tests])
         seen = np.full(rows.shape, np.nan)
