@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo serve test test-browser pictures figures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-newcomer bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site bench-coverage
+.PHONY: help chromium demo serve test test-browser pictures figures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-newcomer bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site bench-coverage
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -45,10 +45,12 @@ test: .venv/.stamp ## Run the tests and the documented examples
 	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
 # Chromium is Debian's package; elsewhere any chromium on the PATH will do.
-test-browser: .venv/.stamp ## Use the page in a real Chromium, which is installed if it is missing (about three minutes)
+chromium:
 	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
 	    && apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends chromium fonts-dejavu-core; } \
-	    || { echo "make test-browser needs chromium, and cannot install it here: install it (as root, apt-get install chromium)"; exit 1; }
+	    || { echo "this needs chromium, which cannot be installed here: install it (as root, apt-get install chromium)"; exit 1; }
+
+test-browser: .venv/.stamp chromium ## Use the page in a real Chromium, which is installed if it is missing (about three minutes)
 	$(BIN)/python -m pytest -m browser --numprocesses 2 --dist loadfile tests/service/page
 
 pictures: .venv/.stamp ## Take the pictures of the page for the documentation anew, docs/images/service-*.png (three minutes)
@@ -157,7 +159,7 @@ bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the 
 docs: .venv/.stamp ## Build the documentation site into out/docs; warnings are errors
 	$(BIN)/python -m sphinx --builder html --fresh-env --fail-on-warning --keep-going --quiet --jobs $(JOBS) docs out/docs
 
-test-site: docs ## Open every page of the site in a real Chromium
+test-site: docs chromium ## Build the site, and open every page of it in a real Chromium (two minutes)
 	$(BIN)/python -m pytest -m browser tests/test_site_pages.py
 
 # On Linux PyTorch without CUDA has an index of its own: where pip does not know it, add TORCH="--extra-index-url ADDRESS".

@@ -93,7 +93,7 @@ def test_formulae_are_drawn(page: Page) -> None:
     assert page.locator("math").count() > 60
     sums = page.locator("div.math math").first.bounding_box()
     assert sums is not None
-    assert sums["height"] > 40, "a sum with its limits is higher than a line"
+    assert sums["height"] > 30, "a sum with its limits is higher than a line"
     assert "\\frac" not in page.evaluate(PROSE)
     assert "$" not in page.evaluate(PROSE)
 

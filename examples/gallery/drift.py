@@ -21,7 +21,8 @@ for seed, later in ((0, 0.20), (1, 0.10), (2, 0.10)):
     for n in range(3_000):
         check.update(problem.state(), 0, rng.random() < (0.10 if n < 1_500 else later))
         evidence.append(check.log_e)
-    axes.plot(evidence, lw=1.8 if later > 0.1 else 1, color="C3" if later > 0.1 else "0.6")
+    look = {"lw": 1.8, "color": "C3"} if later > 0.1 else {"lw": 1, "color": "0.6"}
+    axes.plot(evidence, label={0: "a change at bolt 1,500", 1: "no change, two streams"}.get(seed), **look)
     if check.raised:
         print(f"changed at bolt 1,500: alarm at bolt {next(n for n, e in enumerate(evidence) if e >= np.log(100)):,}")
     else:
@@ -29,3 +30,4 @@ for seed, later in ((0, 0.20), (1, 0.10), (2, 0.10)):
 axes.axhline(np.log(100), ls="--", color="0.3")
 axes.annotate("alarm, α = 1 %", (0, np.log(100)), xytext=(4, 4), textcoords="offset points")
 axes.set(xlabel="bolts so far", ylabel="evidence, log E", ylim=(-5, 15))
+axes.legend(frameon=False, loc="upper left")

@@ -25,6 +25,6 @@ lost = np.diff(run.pseudo_regret, prepend=0) / np.diff(at, prepend=0)
 axes.step(at, best.value - lost, where="pre", label="value of a bolt under the agent's policy")
 axes.axhline(best.value, ls="--", color="0.4", label="under the best policy")
 axes.set(xscale="log", xlabel="bolts so far", ylabel="USD a bolt")
-axes.legend(frameon=False)
+axes.legend(frameon=False, loc="lower right")
 lost = run.pseudo_regret[-1]
 print(f"lost in all {lost:.0f} USD on {len(stream):,} bolts, {lost / len(stream):.2f} a bolt")

@@ -15,5 +15,10 @@ values = [each.value for each in found]
 best = wanted[max(range(len(wanted)), key=values.__getitem__)]
 print(f"best size {best}, value {max(values):.3f}")
 figure = draw_sizes(
-    wanted, values, [each.bound for each in found], title="Air quality: best set of each size", best=best
+    wanted,
+    values,
+    [each.bound for each in found],
+    title="Air quality: best set of each size",
+    best=best,
+    unit=network.problem.unit,
 )

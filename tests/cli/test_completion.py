@@ -67,6 +67,27 @@ def test_studies_of_the_store_that_is_named(tmp_path: Path, monkeypatch: pytest.
     assert words("study", "show") == ["line 1"]
 
 
+def test_subjects_of_the_study_and_what_tests_may_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROBAND_STORE", "sqlite:///own.db")
+    with Study.create(INSTANCES["bolts"]().problem, name="line 1", store="sqlite:///own.db") as study:
+        for name in ("bolt 1", "bolt 2", "nut"):
+            study.arrive(subject=name)
+        study.decide(study.subject("bolt 1"), "fail")
+    assert words("study", "ask", "line 1") == ["nut", "bolt 2"]
+    assert words("study", "correct", "line 1", last="bolt") == ["bolt 2", "bolt 1"]
+    assert words("study", "reveal", "line 1") == ["bolt 1"]
+    assert words("study", "tell", "line 1", "nut", last="ultra") == ["ultrasonic=clear", "ultrasonic=crack"]
+    assert words("study", "arrive", "line 1", "--known", last="ultrasonic=cl") == ["ultrasonic=clear"]
+    script = r"""
+eval "$(proband completion bash)"
+try() { COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _proband 2> errors; printf '<%s>' "${COMPREPLY[@]}"; echo; }
+try proband study ask 'line\ 1' 'bolt\ '
+try proband study tell '"line 1"' nut ultrasonic = cr
+"""
+    assert in_shell("bash", script, tmp_path).splitlines() == ["<bolt 2>", "<crack>"]
+
+
 def in_shell(shell: str, script: str, folder: Path) -> str:
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")

@@ -117,6 +117,14 @@ def test_a_subject_of_another_station_is_not_taken_without_asking(folder: Path) 
     assert terminal.close() == 130
 
 
+def test_what_is_said_at_the_end_breaks_between_words(folder: Path) -> None:
+    terminal = Terminal(folder)
+    terminal.expect("leave")
+    terminal.press("\x03")
+    assert "an open\r\nsubject stays open" in terminal.expect("stays open")
+    assert terminal.close() == 130
+
+
 def by_numbers(folder: Path, lines: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "proband", "study", "run", "s", "--store", STORE, "--station", "line 1"],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -26,6 +28,23 @@ def identifier(name: str) -> str:
 
 def test_every_example_with_decisions_has_a_name() -> None:
     assert set(NAMES) == {name for name, build in INSTANCES.items() if build().problem.kind is not Kind.SETS}
+
+
+def test_gymnasium_imports_what_a_name_is_preceded_by() -> None:
+    script = "import gymnasium; print(gymnasium.make('proband.gymnasium:proband/Bolts-v0').spec.id)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout == "proband/Bolts-v0\n"
+
+
+def test_without_gymnasium_the_remedy_is_named() -> None:
+    script = (
+        "import sys; sys.modules['gymnasium'] = None\n"
+        "from proband.errors import MissingExtraError\n"
+        "try: import proband.gymnasium\n"
+        "except MissingExtraError as error: print(error)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert 'need gymnasium, which is not installed; pip install "proband[gymnasium]"' in ended.stdout
 
 
 @pytest.mark.parametrize("name", ["bolts", "gout", "bolts-measured"])

@@ -5,6 +5,7 @@ python tests/release/smoke.py DIST PYTHON...
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,15 +30,29 @@ proband doctor
 PROGRAM = """
 import importlib.metadata, importlib.resources, proband
 assert importlib.metadata.version("proband") == proband.__version__
+assert "](docs/" not in importlib.metadata.metadata("proband").get_payload()  # links of the README lead nowhere there
 assert importlib.resources.files("proband").joinpath("py.typed").is_file()
 from proband.instances import bolts
 best = proband.plan(bolts().problem, bolts().distribution)
 print(best.value)
 """
+EVERYTHING = """
+import gymnasium, proband.gymnasium
+from sklearn.datasets import load_iris
+from proband.sklearn import SequentialTestClassifier
+print(gymnasium.make("proband/Bolts-v0").reset(seed=1)[1])
+print(SequentialTestClassifier(costs=0.02, max_tests=1).fit(*load_iris(return_X_y=True)).next_test([None] * 4))
+"""
+README = Path(__file__).parents[2] / "README.md"
+
+
+def snippets() -> list[str]:
+    """Return the programs of the README."""
+    return re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
 def smoke(package: Path, extra: str, python: str) -> None:
-    """Install a package with an extra, and use it where nothing of the repository is."""
+    """Install a package with an extra, and run the README's programs and commands away from the repository."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         subprocess.run([python, "-m", "venv", home / "venv"], check=True)
@@ -46,11 +61,12 @@ def smoke(package: Path, extra: str, python: str) -> None:
         subprocess.run([own, "-m", "pip", "install", *quiet, f"{package.resolve()}{extra}"], check=True)
         work = home / "work"
         work.mkdir()
-        subprocess.run([own, "-I", "-c", PROGRAM], cwd=work, check=True, stdout=subprocess.DEVNULL)
-        if "cli" in extra:
-            for command in COMMANDS.splitlines():
-                call = f'export PATH="{own.parent}:/usr/bin:/bin"; {command}'
-                subprocess.run(["sh", "-c", call], cwd=work, check=True, stdout=subprocess.DEVNULL)
+        programs = [PROGRAM, *snippets(), *([EVERYTHING] if "all" in extra else [])]
+        for program in programs:
+            subprocess.run([own, "-I", "-c", program], cwd=work, check=True, stdout=subprocess.DEVNULL)
+        for command in COMMANDS.splitlines():
+            call = f'export PATH="{own.parent}:/usr/bin:/bin"; {command}'
+            subprocess.run(["sh", "-c", call], cwd=work, check=True, stdout=subprocess.DEVNULL)
 
 
 def main() -> None:
@@ -63,8 +79,9 @@ def main() -> None:
             print(f"{python}: not there, not tested")
             continue
         smoke(wheel, "[cli,figures]", python)
-        smoke(sdist, "", python)
-        print(f"{found.stdout.strip()}: wheel and sdist install, and the README's commands run")
+        smoke(sdist, "[all]", python)
+        version = found.stdout.strip()
+        print(f"{version}: wheel and sdist install, and the README's programs and commands run", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -279,3 +281,14 @@ def test_a_search_over_the_penalty_on_breast_cancer() -> None:
     assert len(set(search.cv_results_["mean_test_score"])) > 1
     never = -min(5.0 * (y_later == 0).mean(), (y_later == 1).mean())
     assert search.best_estimator_.value(later, y_later) > never
+
+
+def test_without_scikit_learn_the_remedy_is_named() -> None:
+    script = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "from proband.errors import MissingExtraError\n"
+        "try: from proband.sklearn import SequentialTestClassifier\n"
+        "except MissingExtraError as error: print(error)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert 'need scikit-learn, which is not installed; pip install "proband[sklearn]"' in ended.stdout

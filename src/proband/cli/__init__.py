@@ -6,8 +6,11 @@ It needs typer and rich, an extra (``pip install "proband[cli]"``).
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
+from functools import partial
 
 from proband.errors import MissingExtraError, ProbandError, codes
 from proband.texts import escaped, without_passwords
@@ -38,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _print_error(str(error))
         sys.exit(codes(error).exit)
     except KeyboardInterrupt:  # before a command was found, which would say what it keeps
-        print("\nstopped: nothing was written", file=sys.stderr)
+        _print("\nstopped: nothing was written")
         sys.exit(STOPPED)
     except OSError as error:
         if error.filename is None:
@@ -55,7 +58,7 @@ def _run(arguments: Sequence[str] | None) -> None:
         try:
             app(None if arguments is None else list(arguments), prog_name="proband")
         except StoppedError as stopped:
-            print(f"\nstopped: {escaped(str(stopped))}", file=sys.stderr)
+            _print(f"\nstopped: {escaped(str(stopped))}")
             sys.exit(STOPPED)
     except ModuleNotFoundError as error:
         missing = (error.name or "").split(".")[0]
@@ -70,4 +73,13 @@ def _print_error(message: str) -> None:
     coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     red, plain = ("\033[31m", "\033[0m") if coloured else ("", "")
     shown = escaped(without_passwords(message), keep="\n")
-    print(f"{red}error:{plain} {shown}", file=sys.stderr)
+    _print(f"{red}error:{plain} {shown}")
+
+
+def _print(text: str) -> None:
+    """Write to standard error; on a terminal lines break between words."""
+    if sys.stderr.isatty():
+        width = max(20, shutil.get_terminal_size().columns)
+        wrap = partial(textwrap.wrap, width=width, break_long_words=False, break_on_hyphens=False)
+        text = "\n".join(part for line in text.split("\n") for part in (wrap(line) if len(line) > width else [line]))
+    print(text, file=sys.stderr)

@@ -7,6 +7,7 @@ Commands are loaded no further than the words go.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -22,19 +23,34 @@ FILE_WORDS = ("PROBLEM", "POLICY", "COVARIANCE", "TABLE", "FILE", "JSON", "TOML"
 
 def answer(shell: str, words: Sequence[str]) -> None:
     """Print what may come next; a mistake is no answer."""
-    given = joined(words) if shell == "bash" else list(words)
-    *before, last = given or [""]
-    last = last.lstrip("\"'")
+    words = (
+        [unquoted(word) for word in words] if shell == "bash" else [*words[:-1], *(w.lstrip("\"'") for w in words[-1:])]
+    )
+    *before, last = (joined(words) if shell == "bash" else words) or [""]
     try:
         files, found = candidates(before, last)
     except Exception:  # a shell that completes must never show a traceback
         return
-    cut = len(last) - len(words[-1].lstrip("\"'")) if shell == "bash" and words else 0
+    cut = len(last) - len(words[-1]) if shell == "bash" and words else 0
     lines = [FILES] if files else []
     for word, about in found:
         shown = word[cut:] if shell == "bash" else word
         lines.append(f"{shown}\t{about}" if about and shell != "bash" else shown)
     sys.stdout.write("".join(f"{line}\n" for line in lines))
+
+
+def unquoted(word: str) -> str:
+    r"""Return a word as the program would get it; bash hands words over as they were typed.
+
+    Examples
+    --------
+    >>> unquoted(r"bolt\ 9"), unquoted('"bolt 9"'), unquoted('"bolt')
+    ('bolt 9', 'bolt 9', 'bolt')
+    """
+    try:
+        return " ".join(shlex.split(word))
+    except ValueError:  # still open
+        return word.lstrip("\"'").rstrip("\\")
 
 
 def joined(words: Sequence[str]) -> list[str]:
@@ -80,7 +96,8 @@ def candidates(before: Sequence[str], last: str) -> tuple[bool, list[Candidate]]
 def _of_command(command: Any, before: list[str], last: str, given: dict[str, str]) -> tuple[bool, list[Candidate]]:
     """Return what may come next within a command; `given` has its first word under the empty name."""
     options = {name: each for each in command.params for name in each.opts if name.startswith("-")}
-    arguments, awaited = 0, None
+    places = [each for each in command.params if not each.opts[0].startswith("-")]
+    given["command"], arguments, awaited = str(command.name), 0, None
     for word in before:
         if awaited is not None:
             given[awaited.name], awaited = word, None
@@ -90,6 +107,7 @@ def _of_command(command: Any, before: list[str], last: str, given: dict[str, str
         elif word in options:
             awaited = None if _is_flag(options[word]) else options[word]
         elif not word.startswith("-"):
+            given[str(places[min(arguments, len(places) - 1)].name) if places else ""] = word
             arguments += 1
     if awaited is not None:
         return _values(awaited, given, last)
@@ -99,7 +117,6 @@ def _of_command(command: Any, before: list[str], last: str, given: dict[str, str
         return files, [Candidate(f"{name}={word}", about) for word, about in found]
     if last.startswith("-"):
         return False, _fitting(_options(command, before), last)
-    places = [each for each in command.params if not each.opts[0].startswith("-")]
     if not places or (arguments >= len(places) and places[-1].nargs == 1):
         return False, _fitting(_options(command, before), last)
     return _values(places[min(arguments, len(places) - 1)], given, last)

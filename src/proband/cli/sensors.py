@@ -14,10 +14,14 @@ from proband.cli import inputs, printing
 from proband.errors import UnknownNameError
 from proband.instances.networks import is_example, load_network
 from proband.planners import Options
-from proband.quantities import number
+from proband.quantities import amount, number
 
 if TYPE_CHECKING:
     from proband.planners.subset import SubsetSolution
+    from proband.problem import Problem
+
+NATS = "nats"
+"""The unit of entropy."""
 
 CovarianceArgument = Annotated[
     str,
@@ -118,7 +122,7 @@ def sensors_command(
         around = [size for size in possible if abs(size - len(best.chosen)) <= SIZES_DRAWN // 2]
         with printing.waiting("searching sizes"):
             every = of_sizes(wanted=around, time_limit=SECONDS_A_SIZE * len(around))
-    _answer_one(names, best, plot, around, every, as_json=as_json)
+    _answer_one(network.problem, best, plot, around, every, as_json=as_json)
 
 
 def _sites(names: Sequence[str], given: Sequence[str]) -> tuple[int, ...]:
@@ -152,14 +156,14 @@ def _answer_sizes(
     names: Sequence[str], wanted: list[int], found: list[SubsetSolution], plot: Path | None, *, as_json: bool
 ) -> None:
     """Show the best set of each size."""
-    written = _draw(wanted, found, plot, title="Entropy of the best sets", best=None)
+    written = _draw(wanted, found, plot, title="Entropy of the best sets", best=None, unit=NATS)
     if as_json:
         content = [{"size": size, **_content(names, each)} for size, each in zip(wanted, found, strict=True)]
         printing.print_json({"sizes": content, "written": written})
         return
     printing.print_title(f"Best sets of {len(names)} sites")
     if len(found) == 1:
-        printing.print_facts(_facts(names, found[0], written))
+        printing.print_facts(_facts(names, found[0], written, NATS))
         return
     rows = [
         [str(size), number(each.value, 6), number(each.bound, 6), _proof(each), f"{each.seconds:.2f} s"]
@@ -171,7 +175,7 @@ def _answer_sizes(
 
 
 def _answer_one(
-    names: Sequence[str],
+    problem: Problem,
     best: SubsetSolution,
     plot: Path | None,
     around: list[int],
@@ -180,32 +184,34 @@ def _answer_one(
     as_json: bool,
 ) -> None:
     """Show the set that is worth its costs, and draw it among the best sets of the sizes around it."""
-    written = _draw(around, found, plot, title="Value of the best set of each size", best=len(best.chosen))
+    names, unit = [test.name for test in problem.tests], problem.unit
+    written = _draw(around, found, plot, title="Value of the best set of each size", best=len(best.chosen), unit=unit)
     if as_json:
         printing.print_json({**_content(names, best), "written": written})
         return
     printing.print_title(f"{len(best.chosen)} of {len(names)} sites are worth their costs")
-    printing.print_facts(_facts(names, best, written))
+    printing.print_facts(_facts(names, best, written, unit))
 
 
 def _draw(
-    wanted: list[int], found: list[SubsetSolution], plot: Path | None, *, title: str, best: int | None
+    wanted: list[int], found: list[SubsetSolution], plot: Path | None, *, title: str, best: int | None, unit: str
 ) -> list[str]:
     if plot is None:
         return []
     from proband.figures import draw_sizes, save_figure
 
     values, bounds = [each.value for each in found], [each.bound for each in found]
-    save_figure(draw_sizes(wanted, values, bounds, title=title, best=best), plot)
+    save_figure(draw_sizes(wanted, values, bounds, title=title, best=best, unit=unit), plot)
     return [str(plot)]
 
 
-def _facts(names: Sequence[str], solution: SubsetSolution, written: list[str]) -> list[tuple[str, str]]:
+def _facts(names: Sequence[str], solution: SubsetSolution, written: list[str], unit: str) -> list[tuple[str, str]]:
+    nodes = f"{solution.nodes:,} node{'s' * (solution.nodes != 1)}"
     return [
         ("sites", ", ".join(names[i] for i in solution.chosen) or "none"),
-        ("value", number(solution.value, 6)),
+        ("value", amount(solution.value, unit, 6)),
         ("proof", _proof(solution)),
-        ("search", f"{solution.method}, {solution.nodes:,} nodes, {solution.seconds:.2f} s"),
+        ("search", f"{solution.method}, {nodes}, {solution.seconds:.2f} s"),
         *(("written", path) for path in written),
     ]
 

@@ -77,28 +77,68 @@ def _stores(given: Given) -> Iterator[Candidate]:
     return map(Candidate, (*(f"sqlite:///{name}" for name in files), "sqlite:///", "postgresql://"))
 
 
-def _studies(given: Given) -> Iterator[Candidate]:
-    """Yield the studies of the store that the line, the environment or the default names, if it is a file there is."""
+def _store_of(given: Given) -> str | None:
+    """Return the store that the line, the environment or the default names; None if it is a file that is not there."""
     from pathlib import Path
 
     from proband.cli.study.options import DEFAULT_STORE, STORE_VARIABLE
-    from proband.studies import open_store
-    from proband.studies.stores.entries import names_of_studies
 
     url = given.get("store") or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
-        return iter(())  # to look for studies must not make a store
+        return None  # to look for something must not make a store
+    return url
+
+
+def _studies(given: Given) -> Iterator[Candidate]:
+    from proband.studies import open_store
+    from proband.studies.stores.entries import names_of_studies
+
+    url = _store_of(given)
+    if url is None:
+        return iter(())
     with closing(open_store(url)) as where:
         return iter([Candidate(name, "a study") for name in names_of_studies(where)])
 
+
+def _subjects(given: Given) -> Iterator[Candidate]:
+    """Yield subjects of the study on the line, the latest first: open ones, or for what comes later finished ones."""
+    from proband import Study
+
+    url = _store_of(given)
+    if url is None:
+        return
+    with Study.open(given["study"], store=url, replan="never") as study:
+        status = LATER.get(given["command"], "open")
+        for subject in study.find(status=status, descending=True, limit=MOST_SUBJECTS).subjects:
+            yield Candidate(subject.name, f"{subject.status}, at {subject.station}")
+
+
+def _outcomes(given: Given) -> Iterator[Candidate]:
+    """Yield what tests of the study on the line may show."""
+    from proband import Study
+
+    url = _store_of(given)
+    if url is None:
+        return
+    with Study.open(given["study"], store=url, replan="never") as study:
+        for test in study.problem.tests:
+            yield from (Candidate(f"{test.name}={outcome}") for outcome in test.outcomes or [""])
+
+
+LATER = {"correct": None, "reveal": "finished"}
+"""Commands about other subjects than open ones, and about which; None for all."""
+MOST_SUBJECTS = 100
 
 VALUES: dict[str, Callable[[Given], Iterator[Candidate]]] = {
     "PROBLEM": _examples,
     "COVARIANCE": _networks,
     "STUDY": _studies,
+    "SUBJECT": _subjects,
+    "TEST=OUTCOME": _outcomes,
     "SHELL": _shells,
     "example NAME": _examples,
     "experiment NAME": _experiments,
+    "study --known": _outcomes,
     "--agent": _agents,
     "--agents": _agents,
     "--estimate": _estimators,

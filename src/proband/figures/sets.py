@@ -51,17 +51,31 @@ def _gain(plan: Plan, test: int, chosen: set[int]) -> float:
 
 
 def draw_sizes(
-    sizes: Sequence[int], values: Sequence[float], bounds: Sequence[float], *, title: str, best: int | None
+    sizes: Sequence[int],
+    values: Sequence[float],
+    bounds: Sequence[float],
+    *,
+    title: str,
+    best: int | None,
+    unit: str = "",
 ) -> Figure:
-    """Draw the value of the best set of each size, with its proved bound."""
+    """Draw the value of the best set of each size, with its proved bound where that is higher.
+
+    Examples
+    --------
+    >>> figure = draw_sizes([1, 2], [1.0, 2.0], [1.0, 2.0], title="Sites", best=2, unit="EUR")
+    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    ['best set found', 'best size: 2']
+    """
     figure = new_figure(7.0, 4.2)
     axis = figure.subplots()
-    axis.fill_between(sizes, values, bounds, color=UNDECIDED, alpha=0.5, lw=0, label="not decided by the proof")
+    if not np.allclose(values, bounds):
+        axis.fill_between(sizes, values, bounds, color=UNDECIDED, alpha=0.5, lw=0, label="not decided by the proof")
     axis.plot(sizes, values, color=IN, lw=1.8, marker="o", ms=3, label="best set found")
     if best is not None:
         axis.axvline(best, color=FAINT, lw=1, ls="--", label=f"best size: {best}")
     axis.legend(fontsize=SMALL, frameon=False)
-    return _finished(figure, axis, title, "size of the set", "value")
+    return _finished(figure, axis, title, "size of the set", f"value{in_unit(unit)}")
 
 
 def draw_map(

@@ -30,7 +30,7 @@ try:
     register_envs()
 except ModuleNotFoundError as error:
     raise MissingExtraError(
-        f'the environments need {error.name}, which is not installed; pip install "proband[gymnasium]"'
+        'the environments need gymnasium, which is not installed; pip install "proband[gymnasium]"'
     ) from error
 
 __all__ = [

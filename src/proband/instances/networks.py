@@ -49,8 +49,10 @@ def load_network(
     if problem.kind is not Kind.SETS or not isinstance(example.distribution, Gaussian):
         raise UnknownNameError(f"example {source!r} has no sites; choose network or paper-entropy, or give a file")
     tests = problem.tests if costs is None else _priced([test.name for test in problem.tests], costs)
-    problem = Problem(tests, problem.decisions, problem.reward if scale is None else Entropy(scale))
-    return Instance(source, problem, example.distribution)
+    worth = problem.reward if scale is None else Entropy(scale)
+    unit = problem.unit if costs is None else ""  # prices of one's own are in a unit of one's own
+    named = Problem(tests, problem.decisions, worth, name=problem.name, unit=unit)
+    return Instance(source, named, example.distribution)
 
 
 def is_example(source: str) -> bool:

@@ -14,13 +14,18 @@ Examples
 True
 """
 
+import importlib.util
 from typing import TYPE_CHECKING
 
+from proband.errors import MissingExtraError
 from proband.lazy import attributes
 
 if TYPE_CHECKING:
     from proband.sklearn.estimators import SequentialTestClassifier, SequentialTestPolicy
 else:
     __getattr__, __dir__ = attributes(__name__)
+
+if importlib.util.find_spec("sklearn") is None:
+    raise MissingExtraError('the estimators need scikit-learn, which is not installed; pip install "proband[sklearn]"')
 
 __all__ = ["SequentialTestClassifier", "SequentialTestPolicy"]

@@ -119,7 +119,7 @@ def test_an_engineer_fills_proves_and_restarts_a_study(visit: Visit, study: str,
     page = visit("engineer").goes(f"study/{study}")
     (tmp_path / "past.csv").write_text("visual,ultrasonic\nclean,ok\nrusty,\n")
     page.get_by_role("button", name="Learn from past records").click()
-    page.get_by_label("A table (CSV)").set_input_files(tmp_path / "past.csv")
+    page.get_by_label("A table (CSV, .xlsx or Parquet)").set_input_files(tmp_path / "past.csv")
     page.get_by_role("button", name="Learn", exact=True).click()
     expect(page.locator(".toasts")).to_contain_text("2 past subjects added, 0 known already")
     page.get_by_role("button", name="Prove the log").click()
@@ -139,3 +139,5 @@ def test_an_entropy_study_shows_its_certificate(visit: Visit, store: str, study:
     page = visit("viewer").goes(f"study/{name}")
     expect(page.locator(".learned")).to_contain_text("Certificate")
     expect(page.locator(".learned")).to_contain_text("undecided")
+    expect(page.locator(".chart").first).to_contain_text("Cost a subject in EUR/month")  # the unit is 100 EUR/month
+    expect(page.locator("main")).not_to_contain_text("100 EUR/month")

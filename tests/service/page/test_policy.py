@@ -148,6 +148,8 @@ def test_an_entropy_study_shows_its_set(visit: Visit, store: str, study: str) ->
     page = visit("viewer").goes(f"study/{name}/policy")
     expect(page.locator(".drawing")).to_contain_text("Every subject gets the same measurements")
     expect(page.locator(".drawing")).to_contain_text("Certificate")
+    expect(page.locator(".drawing .value")).to_contain_text("EUR/month a subject")
+    expect(page.locator(".drawing .value")).not_to_contain_text("100 EUR/month")
     expect(page.locator(".set li").first).to_contain_text("site")
 
 

@@ -136,5 +136,6 @@ def test_the_trail_says_who_did_what(visit: Visit, study: str, verb: Verb) -> No
     page.get_by_label("Who").fill("")
     page.get_by_label("Subject").fill("")
     page.get_by_label("What").select_option("everything")
+    expect(rows.first).to_contain_text("nobody's")
     rows.first.get_by_role("link").click()
     expect(page.get_by_role("dialog")).to_contain_text("nobody's")

@@ -6,7 +6,7 @@ import { bars, lineChart } from "./charts.js";
 import { fill, h, heading, seldom, waiting } from "./dom.js";
 import { knowledge } from "./knowledge.js";
 import { watch } from "./live.js";
-import { cost, count, moment, number, percent } from "./numbers.js";
+import { cost, count, moment, number, percent, scaled } from "./numbers.js";
 import { link, may } from "./places.js";
 import { upkeep } from "./upkeep.js";
 
@@ -61,14 +61,22 @@ function figures(found) {
   return [
     figure("Finished", number(found.finished), found.voided ? `${number(found.voided)} voided` : `${number(found.imported)} past subjects known`),
     figure("Open", number(found.open), found.waiting ? `${number(found.waiting)} left lying` : "none left lying"),
-    figure("Cost a subject", money(found.finished ? found.mean_cost : null, found.unit), found.finished ? `testing everything: ${cost(round(everything), found.unit)}` : "nobody is finished yet"),
+    figure("Cost a subject", money(found.finished ? found.mean_cost : null, found.unit), found.finished ? `testing everything: ${cost(...rounded(everything, found.unit))}` : "nobody is finished yet"),
     figure("Saved", money(found.finished ? found.cost_saved : null, found.unit), saved === null ? "against testing everything" : `${percent(saved)} of testing everything`),
     figure("Tests a subject", number(found.mean_tests, 3), `${number(found.tests_saved)} tests not run`),
   ];
 }
 
-const money = (value, unit) => (value === null ? "–" : [cost(round(value)), " ", h("small", {}, unit)]);
-const round = (value) => Math.round(value * 100) / 100;
+function money(value, unit) {
+  if (value === null) return "–";
+  const [all, name] = rounded(value, unit);
+  return [cost(all), " ", h("small", {}, name)];
+}
+
+function rounded(value, unit) {
+  const [all, name] = scaled(value, unit);
+  return [Math.round(all * 100) / 100, name];
+}
 
 function figure(title, value, below) {
   return h("div", { class: "figure panel" }, h("p", { class: "kind" }, title), h("p", { class: "value" }, value), h("p", { class: "hint" }, below));
@@ -91,13 +99,14 @@ function charts(places, found) {
       found.restarted && h("li", {}, `learning began afresh at event ${number(found.restarted)}`)));
   if (!found.stretches.length) { fill(places.charts, h("p", {}, "The first finished subjects will be drawn here.")); return; }
   const everything = found.mean_cost + found.cost_saved / found.finished;
-  const points = (what) => found.stretches.map((each) => ({ from: each.first, to: each.last, value: each[what] }));
+  const points = (what, unit) => found.stretches.map((each) => ({ from: each.first, to: each.last, value: scaled(each[what], unit)[0] }));
+  const [level, unit] = scaled(everything, found.unit);
   const drawn = JSON.stringify(found.stretches);
   if (places.charts.dataset.drawn === String(drawn)) return;
   places.charts.dataset.drawn = drawn;
   const open = [...places.charts.querySelectorAll("details")].map((each) => each.open);
   fill(places.charts,
-    lineChart({ title: `Cost a subject${found.unit ? ` in ${found.unit}` : ""}`, points: points("cost"), name: "cost a subject", level: { value: everything, name: "testing everything" }, xTitle: "finished subjects" }),
+    lineChart({ title: `Cost a subject${unit ? ` in ${unit}` : ""}`, points: points("cost", found.unit), name: "cost a subject", level: { value: level, name: "testing everything" }, xTitle: "finished subjects" }),
     lineChart({ title: "Tests a subject", points: points("tests"), name: "tests a subject", xTitle: "finished subjects", kind: "two" }));
   places.charts.querySelectorAll("details").forEach((each, i) => { each.open = open[i] ?? false; });
 }

@@ -2,7 +2,7 @@
 // and whether the subjects still follow one law.
 
 import { h } from "./dom.js";
-import { amount, count, number, percent } from "./numbers.js";
+import { amount, count, number, percent, scaled } from "./numbers.js";
 import { link } from "./places.js";
 
 /** Return what was learned. */
@@ -31,7 +31,7 @@ function worth({ value, low, high, distance, subjects }, unit) {
   return [
     h("h3", {}, "What the policy brings"),
     h("p", {}, h("b", { class: "value" }, amount(value, unit)), " a subject"),
-    h("p", { class: "hint" }, `${number(low, 3)} to ${amount(high, unit)} with 90 % confidence, from ${count(subjects, "subject")} tested completely that it was not made from; the best plan is about ${amount(distance, unit)} ahead.`),
+    h("p", { class: "hint" }, `${number(scaled(low, unit)[0], 3)} to ${amount(high, unit)} with 90 % confidence, from ${count(subjects, "subject")} tested completely that it was not made from; the best plan is about ${amount(distance, unit)} ahead.`),
   ];
 }
 

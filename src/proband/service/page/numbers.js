@@ -3,20 +3,43 @@
 /** Return a number with a few digits that matter. */
 export function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return value.toExponential(Math.max(0, digits - 2));
-  return Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 6 });
+  if (Number.isInteger(value) && size < 1e15) return signed(value.toLocaleString("en"));
+  if (size < 1e-6 || size >= 1e15) return powered(value, digits);
+  return signed(value.toLocaleString("en", { maximumSignificantDigits: digits }));
+}
+
+/** Return a text with a true minus sign. */
+const signed = (text) => text.replace("-", "−");
+
+/** Return a number that is very large or very small, with a power of ten. */
+function powered(value, digits) {
+  const [mantissa, power] = value.toExponential(digits - 1).split("e");
+  const raised = [...String(Number(power))].map((each) => (each === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[each])).join("");
+  return `${signed(String(Number(mantissa)))} × 10${raised}`;
+}
+
+const SCALED = /^([0-9]+(?:\.[0-9]+)?)\s*[×x*]?\s+(\S.*)$/;
+
+/** Return an amount and its unit, multiplied out where the unit holds a number: 0.5 of "100 EUR/month" are 50 EUR/month. */
+export function scaled(value, unit) {
+  const found = SCALED.exec(unit ?? "");
+  if (!found || value === null || value === undefined) return [value, found ? found[2] : unit];
+  return [Number((value * Number(found[1])).toPrecision(12)), found[2]];
 }
 
 /** Return an amount with its unit. */
-export const amount = (value, unit) => (unit ? `${number(value)} ${unit}` : number(value));
+export function amount(value, unit) {
+  const [all, name] = scaled(value, unit);
+  return name ? `${number(all)} ${name}` : number(all);
+}
 
 /** Return an amount as money is written, with the digits of the smallest price. */
-export const cost = (value, unit) => {
-  const text = Number.isInteger(value) ? number(value) : value.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 4 });
-  return unit ? `${text} ${unit}` : text;
-};
+export function cost(value, unit) {
+  const [all, name] = scaled(value, unit);
+  const text = Number.isInteger(all) ? number(all) : signed(all.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 4 }));
+  return name ? `${text} ${name}` : text;
+}
 
 /** Return a share in per cent. */
 export function percent(share) {

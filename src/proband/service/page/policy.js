@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { choice, field, fill, h, heading, seldom, tell, waiting, wrong } from "./dom.js";
 import { certificate } from "./knowledge.js";
 import { watch } from "./live.js";
-import { cost, count, number } from "./numbers.js";
+import { cost, count, number, scaled } from "./numbers.js";
 import { Drawing, testOf } from "./tree.js";
 import { WhatIf } from "./whatif.js";
 
@@ -82,11 +82,12 @@ class Page {
     const { problem } = this.about;
     const entropy = problem.reward.kind === "entropy";
     const left = problem.tests.filter((test) => test.available !== false && !test.on_arrival && !same.tests.includes(test.name));
+    const [price, unit] = scaled(same.cost, problem.unit);
     const list = (title, names) => [h("h2", {}, `${title} (${names.length})`), h("ul", { class: "set" }, names.map((each) => h("li", {}, each)))];
     const place = h("div", {});
     fill(this.place,
       h("p", {}, entropy ? "Every subject gets the same measurements, whatever they show." : same.everything ? "Nothing was planned yet: the first subjects are tested completely, to learn from them." : "Every subject gets the same tests, whatever they show."),
-      h("p", { class: "value" }, cost(same.cost), " ", h("small", {}, problem.unit), " a subject"),
+      h("p", { class: "value" }, cost(price), " ", h("small", {}, unit), " a subject"),
       list(entropy ? "Measured" : "Tested", same.tests), left.length > 0 && list("Left out", left.map((test) => test.name)), place);
     await this.whatIf.set([]);
     if (!entropy) return;

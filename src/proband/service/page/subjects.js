@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { amend } from "./amend.js";
 import { choice, field, fill, h, heading, seldom, tell, waiting } from "./dom.js";
 import { watch } from "./live.js";
-import { cost, count, moment, number } from "./numbers.js";
+import { cost, count, moment, number, scaled } from "./numbers.js";
 import { link } from "./places.js";
 
 export const name = "subjects";
@@ -99,11 +99,12 @@ class Table {
       return h("th", { scope: "col", class: NUMBERS.includes(key) ? "number" : kind, "aria-sort": sorted ? (this.wanted.descending ? "descending" : "ascending") : null },
         h("button", { type: "button", class: "quiet sort", dataset: { sort: key }, onclick: () => this.sortBy(key) }, title, h("span", { "aria-hidden": "true" }, arrow)));
     };
+    const [, unit] = scaled(null, this.about.problem.unit);
     return h("table", { class: "subjects" },
       h("caption", { class: "unseen" }, "Subjects, with what their tests showed"),
       h("thead", {}, h("tr", {}, column("subject", "Subject", "first"), column("number", "No."),
         this.tests.map((test) => column(test.name, test.unit ? `${test.name} (${test.unit})` : test.name, "test")),
-        FACTS.map(([key, title]) => column(key, key === "spent" && this.about.problem.unit ? `${title} (${this.about.problem.unit})` : title)))),
+        FACTS.map(([key, title]) => column(key, key === "spent" && unit ? `${title} (${unit})` : title)))),
       h("tbody", {}, found.items.map((subject) => this.row(subject))));
   }
 
@@ -118,7 +119,7 @@ class Table {
       h("td", { class: "number" }, number(subject.number)), shown,
       h("td", {}, subject.status),
       h("td", { class: subject.decision ? "" : "none" }, subject.decision ?? "–", subject.followed === false && h("small", {}, " (not as advised)")),
-      h("td", { class: "number" }, cost(subject.spent)), h("td", { class: "number" }, subject.ran.length),
+      h("td", { class: "number" }, cost(scaled(subject.spent, this.about.problem.unit)[0])), h("td", { class: "number" }, subject.ran.length),
       h("td", {}, subject.station),
       h("td", {}, moment(subject.finished)));
   }

@@ -2,7 +2,7 @@
 // keys, and made larger by buttons, + and −, or the wheel with Ctrl.
 
 import { h, s } from "./dom.js";
-import { cost, number, percent } from "./numbers.js";
+import { cost, number, percent, scaled } from "./numbers.js";
 
 const BOX = { width: 190, height: 66, right: 116, below: 16 };
 const LARGEST = 3;
@@ -66,7 +66,7 @@ export class Drawing {
     const name = actionOf(node);
     const test = testOf(node);
     const which = test ? `test${node.goes_on ? " cut" : ""}` : `decision d${Math.max(0, this.decisions.indexOf(node.decision)) % 5}`;
-    const facts = [`value ${number(node.expected ?? node.value)}`, percent(node.probability)];
+    const facts = [`value ${number(scaled(node.expected ?? node.value, this.unit)[0])}`, percent(node.probability)];
     const below = [test ? cost(this.price(own), this.unit) : "", node.subjects === undefined ? "" : `${number(node.subjects)} subjects`].filter(Boolean);
     const folds = this.folded.has(key) ? " · folded" : node.goes_on ? " · goes on" : "";
     const way = own.path.map(([test, outcome]) => `${test} ${outcome}`).join(", ") || "nothing known";

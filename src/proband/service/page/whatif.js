@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { choice, field, fill, h, seldom, waiting, wrong } from "./dom.js";
-import { amount, cost, number } from "./numbers.js";
+import { amount, cost, number, scaled } from "./numbers.js";
 
 const MOST = 24;
 const SHOWN = 8;
@@ -79,8 +79,10 @@ export class WhatIf {
   }
 
   alternatives({ alternatives, unit }) {
-    const rows = alternatives.map((each) => h("tr", {}, h("th", { scope: "row" }, each.name, h("small", {}, ` ${each.kind}`)), h("td", { class: "number" }, number(each.value)), h("td", { class: "number" }, each.loss === 0 ? "best" : number(each.loss))));
-    const table = (some) => h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Instead"), h("th", { scope: "col", class: "number" }, unit ? `Value (${unit})` : "Value"), h("th", { scope: "col", class: "number" }, "Loses"))), h("tbody", {}, some));
+    const [, name] = scaled(null, unit);
+    const told = (value) => number(scaled(value, unit)[0]);
+    const rows = alternatives.map((each) => h("tr", {}, h("th", { scope: "row" }, each.name, h("small", {}, ` ${each.kind}`)), h("td", { class: "number" }, told(each.value)), h("td", { class: "number" }, each.loss === 0 ? "best" : told(each.loss))));
+    const table = (some) => h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Instead"), h("th", { scope: "col", class: "number" }, name ? `Value (${name})` : "Value"), h("th", { scope: "col", class: "number" }, "Loses"))), h("tbody", {}, some));
     return [h("h3", {}, "Every possible step"), h("div", { class: "scroll" }, table(rows.slice(0, SHOWN))),
       rows.length > SHOWN && h("details", {}, h("summary", {}, `${rows.length - SHOWN} more`), table(rows.slice(SHOWN)))];
   }
