@@ -7,7 +7,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from proband.quantities import said
+from proband.quantities import marked
 
 GREEN, BLUE, RED, YELLOW, PURPLE, GREY = "#0b6e4f", "#3d5a98", "#c8553d", "#e09f3e", "#7a5195", "#8a8a8a"
 PALE_GREEN, PALE_BLUE = "#8fb9a8", "#9fb2d8"
@@ -30,5 +30,5 @@ def picture(path, size, columns=1):
 
 def ticks(axis, values):
     """Mark these values alone, as people write them."""
-    axis.set_ticks(values, [said(value) for value in values])
+    axis.set_ticks(values, [marked(value) for value in values])
     axis.set_minor_locator(mpl.ticker.NullLocator())

@@ -66,6 +66,18 @@ def said(value: float, digits: int = 4) -> str:
     return number(value + 0.0, digits).replace("-", "−")
 
 
+def marked(value: float, digits: int = 6) -> str:
+    """Return a number as it stands at an axis, where 1,000 stands beside 10,000.
+
+    Examples
+    --------
+    >>> marked(1000), marked(10_000), marked(-2500.5), marked(0.25), marked(0)
+    ('1,000', '10,000', '−2,500.5', '0.25', '0')
+    """
+    text = said(value, digits)
+    return text if abs(value) >= 10_000 else re.sub(r"^(−?[0-9])([0-9]{3})(?![0-9])", r"\1,\2", text)
+
+
 def amount(value: float, unit: str, digits: int = 4) -> str:
     """Return a number with its unit.
 

@@ -34,6 +34,7 @@ def test_curves_are_read_as_they_were_written(swept: TidyTable, tmp_path: Path) 
     for one, other in zip(found, again, strict=True):
         for line, same in zip([*one.regrets, *one.ratios], [*other.regrets, *other.ratios], strict=True):
             assert (line.agent, line.slope) == (same.agent, same.slope)
+            np.testing.assert_array_equal(same.x, line.x)  # 1,048,576 is a power of two, and 1,048,580 none
             np.testing.assert_allclose(same.mean, line.mean, rtol=1e-5)
             np.testing.assert_allclose(same.spread, line.spread, rtol=1e-5)
 

@@ -1,7 +1,7 @@
 """What the figures of a run show, in one file beside them: from it they are drawn again, without running anything.
 
 A page keeps its numbers and its figures, not the table of its run, which is too large. ``NAME-curves.json`` has for
-each figure its words and its lines, to six digits.
+each figure its words and its lines: where exactly, and how high to six digits.
 """
 
 from __future__ import annotations
@@ -95,8 +95,12 @@ def _content(drawing: Drawing) -> dict[str, Any]:
 
 
 def _line(curve: Curve) -> dict[str, Any]:
-    arrays = {key: _numbers(getattr(curve, key)) for key in ("x", "mean", "spread")}
-    return {"agent": curve.agent, "slope": curve.slope, **arrays}
+    heights = {key: _numbers(getattr(curve, key)) for key in ("mean", "spread")}
+    return {"agent": curve.agent, "slope": curve.slope, "x": _exact(curve.x), **heights}
+
+
+def _exact(values: FloatArray) -> list[float]:
+    return [int(value) if value.is_integer() else value for value in values.tolist()]
 
 
 def _numbers(values: FloatArray) -> list[float | None]:

@@ -90,8 +90,8 @@ def _ratio_cells(summary: Summary, baseline: str, *, short: bool) -> list[str]:
     if ratio is None:
         return [""] * (2 if short else 4)
     on_instances = [] if short else [ratio.median, ratio.spread]
-    shown = ["" if math.isnan(value) else f"{value:.3f}" for value in on_instances]
-    return [f"{ratio.ratio:.3f}", *shown, f"{ratio.wins}/{summary.replications}"]
+    shown = ["" if math.isnan(value) else f"{value:,.3f}" for value in on_instances]
+    return [f"{ratio.ratio:,.3f}", *shown, f"{ratio.wins}/{summary.replications}"]
 
 
 def run_content(experiment: Experiment, table: TidyTable) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from proband.figures.agents import looks
 from proband.figures.canvas import FAINT, INK, NEUTRAL_FILL, in_unit, literal, new_figure
-from proband.quantities import said
+from proband.quantities import marked
 from proband.vocabulary import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _draw_regret(axes: Axes, curves: DemoCurves) -> None:
     axes.set_ylim(0, 1.15 * max(float(regret[-1]) for regret in curves.regret.values()))
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_locator(MaxNLocator(6))
-    axes.yaxis.set_major_formatter(lambda n, _: said(n, 6))
+    axes.yaxis.set_major_formatter(lambda n, _: marked(n))
     axes.set_ylabel(f"cumulative regret{in_unit(curves.unit)}", color=INK)
     _finish(axes)
 
@@ -146,7 +146,7 @@ def _draw_shares(axes: Axes, curves: DemoCurves) -> None:
 
 
 def _finish(axes: Axes) -> None:
-    axes.xaxis.set_major_formatter(lambda n, _: said(n, 6))
+    axes.xaxis.set_major_formatter(lambda n, _: marked(n))
     axes.grid(axis="y", color=NEUTRAL_FILL)
     axes.set_axisbelow(True)
     axes.set_xlabel("bolts inspected", color=INK)

@@ -14,7 +14,7 @@ import numpy as np
 
 from proband.figures.agents import Look, looks
 from proband.figures.canvas import FAINT, INK, SMALL, literal, new_figure
-from proband.quantities import said, with_powers
+from proband.quantities import marked, with_powers
 from proband.vocabulary import FloatArray
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ def _draw_linear(axes: Axes, regrets: Sequence[Curve], words: Words) -> None:
     last = max(curve.x[-1] for curve in regrets)
     thousands = bool(last >= THOUSANDS)
     _finish(axes, f"{heading}: mean, band ± sd", f"subjects t{' (thousands)' * thousands}", _unit(words.quantity))
-    axes.xaxis.set_major_formatter(lambda x, _: said(x / 1000 if thousands else x, 6))
-    axes.yaxis.set_major_formatter(lambda x, _: said(x, 6))
+    axes.xaxis.set_major_formatter(lambda x, _: marked(x / 1000 if thousands else x))
+    axes.yaxis.set_major_formatter(lambda y, _: marked(y))
     axes.set_xlim(0, last)
     axes.set_ylim(0)
     _label_ends(axes, regrets, shown)
@@ -179,7 +179,7 @@ def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, x: str, *, m
     low, high = axes.get_ylim()
     decades = np.log10(high / low)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3 else (1, 3) if decades < 5 else (1,)))
-    axes.yaxis.set_major_formatter(lambda y, _: said(y))
+    axes.yaxis.set_major_formatter(lambda y, _: marked(y))
     axes.yaxis.set_minor_formatter(NullFormatter())
     title = f"Relative to {_spoken(words.baseline)}: band ± standard error"
     _finish(axes, title, x, f"ratio of mean {words.quantity}s")
@@ -216,7 +216,7 @@ def _ticks(axes: Axes, x: FloatArray) -> None:
 
     values = x if len(x) <= 7 else x[::2]
     powers = values[-1] >= 2**10 and all(float(np.log2(value)).is_integer() for value in values)
-    names = [f"$2^{{{np.log2(value):.0f}}}$" if powers else said(value) for value in values]
+    names = [f"$2^{{{np.log2(value):.0f}}}$" if powers else marked(value) for value in values]
     axes.set_xticks(values, names)
     axes.xaxis.set_minor_locator(NullLocator())
 

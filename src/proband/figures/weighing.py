@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from proband.figures.canvas import FAINT, GRID, INK, LINES, SMALL, brief, in_unit, label_axes, literal, new_figure
-from proband.quantities import said
+from proband.quantities import marked, said
 from proband.vocabulary import FloatArray
 
 if TYPE_CHECKING:
@@ -175,5 +175,5 @@ def _few_ticks(axes: Axes, low: float, high: float) -> None:
     steps = (1, 2, 5) if high / low < 300 else (1, 3) if high / low < 3000 else (1,)
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     ticks = [step * power for power in powers for step in steps if low <= step * power <= high]
-    axes.set_xticks(ticks, [said(tick) for tick in ticks])
+    axes.set_xticks(ticks, [marked(tick) for tick in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
