@@ -53,8 +53,9 @@ chromium:
 test-browser: .venv/.stamp chromium ## Use the page in a real Chromium, which is installed if it is missing (about three minutes)
 	$(BIN)/python -m pytest -m browser --numprocesses 2 --dist loadfile tests/service/page
 
-pictures: .venv/.stamp ## Take the pictures of the page for the documentation anew, docs/images/service-*.png (three minutes)
+pictures: .venv/.stamp ## Take the pictures of the page and of a report for the documentation anew, docs/images/*.png (three minutes)
 	$(BIN)/python -m tests.service.page.pictures docs/images
+	$(BIN)/python -m tests.reporting.pictures docs/images
 
 coverage: .venv/.stamp ## Run them again and say which lines they leave out (half as long again)
 	$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal --cov --cov-report=term-missing:skip-covered

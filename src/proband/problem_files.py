@@ -22,6 +22,9 @@ from proband.vocabulary import Test
 
 SCHEMA = 1
 
+TABLES = frozenset({".csv", ".tsv", ".xlsx", ".xls", ".parquet"})
+"""Endings of tables, which are sometimes given in the place of a problem."""
+
 CHOOSE = "choose"
 """Stands for the cuts of a test that are to be chosen from past subjects."""
 
@@ -34,11 +37,30 @@ _DOTTED = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_DOTS
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the structure of a problem file."""
+    _check_ending(path)
     text = read_text(path, ProblemFileError, most=LARGEST_PROBLEM_FILE)
     try:
         return _parsed(text)
     except (ValueError, RecursionError) as error:  # the parser's own error, huge numbers, deep nesting
-        raise ProblemFileError(f"{path}: it is not valid TOML ({error}); correct that place") from error
+        raise ProblemFileError(f"{path}: it is not valid TOML ({error}); {_remedy(text)}") from error
+
+
+def _check_ending(path: str | os.PathLike[str]) -> None:
+    name = Path(path)
+    if name.suffix.lower() in TABLES and name.exists():
+        raise ProblemFileError(
+            f"{path}: it is a table, and here the problem is needed, which says what tests cost; draft one with "
+            f"proband init {name.name}, and give the table as --data"
+        )
+
+
+def _remedy(text: str) -> str:
+    if text.lstrip().startswith("{"):
+        return (
+            "it looks like JSON, such as a policy file, and here the problem is needed; give the problem file; of a "
+            "policy file alone proband next, rules and report tell"
+        )
+    return "correct that place"
 
 
 def write(path: str | os.PathLike[str], structure: Mapping[str, Any]) -> None:

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from proband.cli.validating import facts
+from proband.instances import bolts
+from proband.planners.validation import Interval, Scores, Validation
+
 TOML = """
 schema = 1
 name = "line"
@@ -123,12 +127,32 @@ def test_a_plan_needs_the_cuts(run) -> None:
             "batch never showed z: what happens then",
         ),
         (lambda row, n: {"bad": "" if n < 30 else row["bad"]}, "30 of 120 rows have no bad: they tell what tests show"),
+        (
+            lambda row, n: {"bad": "yes" if n < 4 else "no"},
+            "bad is yes in 4 of 120 rows only: hardly anything is known",
+        ),
         (lambda row, n: {"look": "" if n < 7 else row["look"]}, "7 of 120 rows lack an entry: they are completed as"),
     ],
 )
 def test_what_is_odd_about_a_table_is_said(run, change, sentence: str) -> None:
     write([row | change(row, n) for n, row in enumerate(lines())])
     assert sentence in run(*QUICK).out
+
+
+@pytest.mark.parametrize(
+    ("mean", "words"), [(0.5, "the plan is ahead by 0.5 (-1 to 2)"), (-0.5, "the plan is behind by 0.5 (-2 to 1)")]
+)
+def test_who_is_ahead_is_said_without_a_sign(mean: float, words: str) -> None:
+    ahead = Interval(mean, 0.9, -1.0, 2.0)
+    rival = Scores(Interval(1.0, 0.1, 0.8, 1.2), 0.0, 0.0, ahead)
+    found = Validation(5, 100, 0, rival, {"now": rival})
+    assert dict(facts(bolts().problem, found))["deciding at once"].endswith(words)
+
+
+def test_what_cannot_work_together_is_refused(run) -> None:
+    told = run(*GIVEN, "--jobs", "2", "--cluster", "tcp://127.0.0.1:9")
+    assert told.status == 2
+    assert "give --jobs or --cluster, not both" in told.err
 
 
 def test_fewer_rows_than_outcomes_are_said(run) -> None:
@@ -174,7 +198,7 @@ class TestLiterally:
         assert (
             "120 of 120 records are incomplete; an empirical law counts complete rows only; learn from all" in told.err
         )
-        assert "with proband fit or --estimate" in told.err
+        assert "with --estimate empirical-bayes or proband fit" in told.err
         named = "No row has look: move it to the problem's list ignore"
         assert named in told.err
         assert named in run(*self.PLAN, "--complete-only").err

@@ -6,6 +6,8 @@ import pytest
 from tests.cli import castings
 from tests.tables.formats import delimited
 
+from proband.quantities import said
+
 
 @pytest.fixture
 def files(run) -> None:
@@ -78,3 +80,48 @@ def test_a_fit_writes_its_report_too(run, files) -> None:
     assert "(C-0" in text
     assert run("fit", *arguments, "--report", "fit.docx").status == 2
     assert run("fit", *arguments, "--subject", "Nr").status == 2
+
+
+def test_a_policy_file_is_reported_as_it_is(run, files) -> None:
+    """The tree, its value and its sentences, as the command that wrote it told them; not what nobody can know."""
+    told = run("fit", "castings.toml", "--data", "castings-records.csv", "--folds", "0", "--out", "p.json", "--json")
+    result = run("report", "p.json", "--out", "p.md", "--json")
+    assert result.status == 0, result.err
+    assert result.json["value"] == pytest.approx(told.json["believed"])
+    assert result.json["expected_cost"] == pytest.approx(told.json["expected_cost"])
+    assert result.json["expected_tests"] == pytest.approx(told.json["expected_tests"])
+    assert result.json["decisions"] == pytest.approx(told.json["decisions"])
+    written = Path("p.md").read_text(encoding="utf-8")
+    assert [line for line in written.splitlines() if line.startswith("## ")] == [
+        "## The tree",
+        "## The tree in sentences",
+    ]
+    assert "what it states of itself, by the law it was made with" in written
+    leaf = max(told.json["leaves"], key=lambda leaf: leaf["share"])
+    [first, *_] = [line for line in written.splitlines() if f"| {leaf['decision']} | {leaf['matters']} |" in line]
+    assert first.endswith(f" {said(leaf['count'], 3)} |")  # the most frequent leaf is the first one
+
+
+def test_a_policy_file_is_not_planned_again(run, files) -> None:
+    run("fit", "castings.toml", "--data", "castings-records.csv", "--folds", "0", "--out", "p.json")
+    result = run("report", "p.json", "--data", "castings-records.csv")
+    assert result.status == 2
+    assert "p.json is a policy, which is reported as it is" in " ".join(result.err.replace("│", "").split())
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            "castings-records.csv",
+            "it is a table, and here the problem is needed, which says what tests cost; draft one",
+        ),
+        ("castings.xlsx", "it is a table, and here the problem is needed"),
+        ("p.json", "it looks like JSON, such as a policy file, and here the problem is needed; give the problem file"),
+    ],
+)
+def test_what_is_no_problem_is_told_by_what_it_seems_to_be(run, files, given: str, sentence: str) -> None:
+    Path("p.json").write_text('{"format": "proband policy"}\n', encoding="utf-8")
+    result = run("plan", given)
+    assert result.status == 2
+    assert sentence in result.err

@@ -91,14 +91,6 @@ def test_options_that_make_no_sense_are_refused(given: dict) -> None:
         proband.fit(BOLTS.problem, some(), **given)
 
 
-def test_jobs_and_executors_change_nothing() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(2) as threads:
-        found = [proband.fit(BOLTS.problem, some(90), folds=3, strength=0.3, jobs=jobs) for jobs in (1, 2, threads)]
-    assert found[0].validation == found[1].validation == found[2].validation
-
-
 def test_a_law_is_of_use_when_nothing_is_known_but_what_the_tree_does_not_ask() -> None:
     from proband.planners.continuing import continue_from
 

@@ -54,6 +54,10 @@ ReportOption = Annotated[
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", min=1, metavar="N", help="How many folds at a time; by default all cores.")
 ]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="Work on the folds on the Dask cluster with this scheduler."),
+]
 MethodOption = Annotated[
     str | None,
     typer.Option("--method", metavar="NAME", help=f"How plans are made: {', '.join(ENGINES)}; by default by size."),
@@ -82,6 +86,7 @@ def fit_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     report: ReportOption = None,
     subject: reporting.SubjectOption = None,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
     seed: SeedOption = 0,
     as_json: inputs.JsonOption = False,
 ) -> None:
@@ -101,6 +106,8 @@ def fit_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     plan.check_tree(tree)
     if 0 < folds < 3:
         raise typer.BadParameter("--folds is three or more, or 0 for none")
+    if jobs is not None and cluster is not None:
+        raise typer.BadParameter("give --jobs or --cluster, not both; a cluster has workers of its own")
     if subject is not None and report is None:
         raise typer.BadParameter("--subject is about the rows of a report; give --report too")
     task, _ = inputs.load_problem(problem)
@@ -109,8 +116,8 @@ def fit_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     with printing.counting("fitting and cross-validating", folds * (folds + 1) // 2) as progress:
         found = fitted(
             task, records, strength=strength, max_tests=max_tests, budget=budget, min_leaf=min_leaf,
-            time_limit=time_limit, method=method, folds=folds, validate=folds > 0, jobs=jobs or os.cpu_count() or 1,
-            seed=seed, progress=_told(progress),
+            time_limit=time_limit, method=method, folds=folds, validate=folds > 0,
+            jobs=cluster or jobs or os.cpu_count() or 1, seed=seed, progress=_told(progress),
         )  # fmt: skip
     written = plan.write(found.tree, tree, None)
     for path, save in ((out, lambda to: save_policy(found.tree, to)), (problem_out, found.problem.save)):
@@ -190,7 +197,7 @@ def _show(found: Fit, written: list[str], data: Path, *, show_tree: bool, asked:
     in_sample = f"{printing.amount(task, found.in_sample)} a subject on the rows it was made from: new ones bring less"
     facts.append(("in-sample", in_sample))
     facts += printing.evaluation_facts(task, found.plan.evaluation)
-    facts += [("strength", _strength(found)), ("method", found.plan.explain_choice)]
+    facts += [("strength", _strength(found)), ("method", f"{found.made.engine.method}, {found.plan.explain_choice}")]
     facts += [("note", note) for note in found.notes]
     facts += [("written", path) for path in written]
     printing.print_facts(facts)

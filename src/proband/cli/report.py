@@ -11,6 +11,7 @@ import typer
 from proband.cli import inputs, printing
 from proband.cli import plan_options as options
 from proband.errors import PlanError
+from proband.policies import Tree
 
 if TYPE_CHECKING:
     from proband.distributions import Distribution
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from proband.problem import Problem
     from proband.reporting import Recipe, Report
 
+PlannedArgument = Annotated[
+    str,
+    typer.Argument(metavar="PROBLEM", help="A problem file (TOML), the name of an example, or a policy file (JSON)."),
+]
 OutOption = Annotated[
     Path, typer.Option("--out", metavar="HTML|MD", help="Where to write it; the ending says as what.")
 ]
@@ -35,7 +40,7 @@ FoldsOption = Annotated[
 
 
 def report_command(
-    problem: inputs.ProblemArgument,
+    problem: PlannedArgument,
     data: inputs.DataOption = None,
     sheet: inputs.SheetOption = None,
     distribution: inputs.DistributionOption = None,
@@ -53,11 +58,13 @@ def report_command(
     With --data the plan is fitted (as by proband.fit), and cross-validated; with
     --estimate or --complete-only it is the literal one of proband plan. One
     file, HTML with its pictures inside or Markdown, readable without a network.
+    Of a policy file it shows what is in it: the tree, its values, its sentences.
 
     [bold]Examples[/bold]
     $ proband report castings.toml --data castings.csv
     $ proband report castings.toml --data castings.csv --subject No --out report.md
     $ proband report gout --out gout.html
+    $ proband report policy.json --out policy.html
     """
     from proband.reporting import check_report_ending
     from proband.reporting.recipes import check_listed
@@ -65,6 +72,10 @@ def report_command(
     check_report_ending(out)
     if subject is not None and data is None:
         raise typer.BadParameter("--subject is about the rows of --data; give --data too")
+    if problem.endswith(".json"):
+        given = [data, distribution, estimate, max_tests, budget, complete_only or None]
+        _write_alone(Path(problem), out, alone=all(each is None for each in given), as_json=as_json)
+        return
     task, instance = inputs.load_problem(problem)
     check_listed(task)
     names = None if data is None else row_names(task, data, sheet, subject)
@@ -77,11 +88,34 @@ def report_command(
             sheet=sheet,
         )  # fmt: skip
         recipe = _planned(task, law, max_tests=max_tests, budget=budget, folds=folds)
-    found = write(recipe, out, names=names, folds=folds)
+    _answer(write(recipe, out, names=names, folds=folds), out, as_json=as_json)
+
+
+def _answer(found: Report, out: Path, *, as_json: bool) -> None:
     if as_json:
         printing.print_json(found.to_dict() | {"written": [str(out)]})
     else:
         printing.print_facts([("written", str(out))])
+
+
+def _write_alone(policy: Path, out: Path, *, alone: bool, as_json: bool) -> None:
+    """Write what a policy file tells of itself."""
+    from proband.planners.files import load_policy
+    from proband.reporting.recipes import check_listed
+    from proband.reporting.trees import report_on_tree
+
+    if not alone:
+        raise typer.BadParameter(
+            f"{policy} is a policy, which is reported as it is; leave out all but --out, or give the problem: proband "
+            "report PROBLEM --data TABLE plans again, and says what tests are worth"
+        )
+    saved = load_policy(policy)
+    check_listed(saved.problem)
+    assert isinstance(saved, Tree)
+    with printing.waiting("writing the report"):
+        found = report_on_tree(saved)
+        found.save(out)
+    _answer(found, out, as_json=as_json)
 
 
 def row_names(task: Problem, data: Path, sheet: str | None, subject: str | None) -> list[str] | None:

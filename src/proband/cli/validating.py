@@ -54,9 +54,7 @@ def facts(task: Problem, found: Validation | None, *, cut: bool = False) -> list
     rows = f"{found.scored:,} rows" + f", {found.left_out:,} incomplete ones cannot be treated" * (found.left_out > 0)
     told = [("cross-validated", f"{_value(task, found.plan)} ({'the cut tree, ' * cut}{found.folds} folds, {rows})")]
     for name, scores in found.others.items():
-        ahead = scores.ahead
-        more = "" if ahead is None else f"; the plan is ahead by {number(ahead.mean, 3)} ({_limits(ahead)})"
-        told.append((NAMES.get(name, name), _value(task, scores) + more))
+        told.append((NAMES.get(name, name), _value(task, scores) + _ahead(scores.ahead)))
     return told
 
 
@@ -73,6 +71,17 @@ def hint(task: Problem, law: Law, found: Validation | None) -> None:
 
 def _value(task: Problem, scores: Scores) -> str:
     return f"{printing.amount(task, scores.value.mean)} a subject, {100 * LEVEL:.0f} % interval {_limits(scores.value)}"
+
+
+def _ahead(found: Interval | None) -> str:
+    """Return by how much the plan is ahead of a rival, or behind it."""
+    if found is None:
+        return ""
+    if found.mean < 0:
+        found, where = Interval(-found.mean, found.standard_error, -found.high, -found.low), "behind"
+    else:
+        where = "ahead"
+    return f"; the plan is {where} by {number(found.mean, 3)} ({_limits(found)})"
 
 
 def _limits(found: Interval) -> str:

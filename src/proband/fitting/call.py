@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +17,7 @@ from proband.fitting.grid import Grid
 from proband.fitting.notes import notes_on
 from proband.fitting.recipe import ENGINES, Made, Recipe
 from proband.fitting.smoothed import Limits
+from proband.fitting.spreading import spread
 from proband.planners.layout import layout_of
 from proband.planners.options import Options
 from proband.planners.progress import Report
@@ -48,7 +48,7 @@ def fit(
     method: str | None = None,
     folds: int = 5,
     validate: bool = True,
-    jobs: int = 1,
+    jobs: Any = 1,
     seed: int = 0,
     progress: Report | None = None,
 ) -> Fit:
@@ -74,8 +74,9 @@ def fit(
         Parts of the rows for the validation.
     validate : bool, default True
         Whether everything is done again without each fold, and without each two.
-    jobs : int or concurrent.futures.Executor, default 1
-        How many folds are worked on at a time; or who does it.
+    jobs : int, str, concurrent.futures.Executor, joblib.Parallel or distributed.Client, default 1
+        How many folds are worked on at a time, by threads; or who does it: processes, joblib, a Dask client or the
+        address of its scheduler.
     seed : int, default 0
     progress : callable, optional
         Called after each plan with a :class:`~proband.planners.progress.Progress`.
@@ -104,7 +105,7 @@ def _fit_of(recipe: Recipe, made: Made, given: Records, rows: FloatArray, seen: 
     """Return what a recipe found."""
     plan, limits = made.plan(), recipe.limits
     plan.max_tests, plan.budget = limits.max_tests, limits.budget
-    plan.explain_choice = f"fitted, by {made.engine.method}"
+    plan.explain_choice = made.engine.how
     outcomes = Records(made.coded(given.outcomes), given.counts)
     return Fit(
         problem=made.problem,
@@ -179,9 +180,7 @@ def _repriced(made: Made, records: Records, problem: Problem) -> Fit:
     return _fit_of(recipe, Made(recipe, problem, engine, strength), records, rows, None)
 
 
-def _validated(
-    recipe: Recipe, rows: FloatArray, folds: int, jobs: int | Executor, progress: Report | None
-) -> Validation:
+def _validated(recipe: Recipe, rows: FloatArray, folds: int, jobs: Any, progress: Report | None) -> Validation:
     if folds < 3 or folds > len(rows):
         raise PlanError(
             f"folds is {folds}, and there are {len(rows)} rows; there are at least three folds, and no more than rows; "
@@ -189,12 +188,8 @@ def _validated(
         )
     work = partial(treat, recipe, rows)
     scored, rng = np.ones(len(rows), dtype=np.bool_), np.random.default_rng(recipe.seed)
-    if isinstance(jobs, Executor):
-        return by_folds(scored, work, folds=folds, rng=rng, progress=progress, run=jobs.map)
-    if jobs == 1:
-        return by_folds(scored, work, folds=folds, rng=rng, progress=progress)
-    with ThreadPoolExecutor(jobs) as threads:
-        return by_folds(scored, work, folds=folds, rng=rng, progress=progress, run=threads.map)
+    with spread(jobs) as run:
+        return by_folds(scored, work, folds=folds, rng=rng, progress=progress, run=run)
 
 
 def treat(recipe: Recipe, rows: FloatArray, train: IntArray, parts: list[IntArray]) -> list[dict[str, Treated]]:

@@ -31,6 +31,11 @@ class DenseEngine:
         sample = self.learned.sample
         self.mistake = mistake_cost(grid.label_payoff[grid.labels(sample.rows)], sample.weights)
 
+    @property
+    def how(self) -> str:
+        """How plans are made, for people."""
+        return f"all {self.grid.layout.n_states:,} states are solved"
+
     def solve(self, candidates: Candidates, limits: Limits) -> Solved:
         """Return the plans of candidates."""
         penalties = np.where(np.isinf(candidates.strength), np.inf, candidates.strength * self.mistake)

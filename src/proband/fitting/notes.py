@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from proband.fitting.grid import Grid
 
 
+FEW = 10
+"""Rows with a label, below which little is known of what goes with it."""
+
+
 def notes_on(problem: Problem, grid: Grid, rows: FloatArray) -> list[str]:
     """Return sentences about rows (n, d) of outcomes."""
-    return notes_on_columns(problem, rows) + _on_gaps(problem, grid, rows)
+    return notes_on_columns(problem, rows) + _on_labels(problem, grid, rows) + _on_gaps(problem, grid, rows)
 
 
 def notes_on_columns(problem: Problem, rows: FloatArray) -> list[str]:
@@ -46,6 +50,21 @@ def _on_test(problem: Problem, rows: FloatArray, i: int) -> list[str]:
 
 def _constant(name: str, only: str) -> str:
     return f"{name} is {only} in every row that has it: a constant column tells nothing"
+
+
+def _on_labels(problem: Problem, grid: Grid, rows: FloatArray) -> list[str]:
+    """Return sentences about labels that few subjects have."""
+    notes = []
+    for i in grid.targets.tolist():
+        test, seen = problem.tests[i], rows[~np.isnan(rows[:, i]), i].astype(np.int64)
+        counts = np.bincount(seen, minlength=test.k).tolist()
+        notes += [
+            f"{test.name} is {name} in {count} of {len(seen)} rows only: hardly anything is known of who is, and "
+            "values that hang on it may be far off; get more such rows"
+            for name, count in zip(test.names, counts, strict=True)
+            if 0 < count < min(FEW, len(seen) / test.k)
+        ]
+    return notes
 
 
 def _on_gaps(problem: Problem, grid: Grid, rows: FloatArray) -> list[str]:

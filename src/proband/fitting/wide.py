@@ -57,6 +57,7 @@ class WideEngine:
     """Plans for all candidates from some rows (n, d), and what they bring."""
 
     method: ClassVar[str] = "rollout"
+    made: ClassVar[str] = "a tree grown by rollouts"
     scales: ClassVar[Sequence[Sequence[float]]] = SPARSE_SCALES
 
     def __init__(self, grid: Grid, rows: FloatArray, rng: np.random.Generator, *, quick: bool = False) -> None:
@@ -65,6 +66,12 @@ class WideEngine:
         sample = self.learned.sample
         self.mistake = mistake_cost(grid.label_payoff[grid.labels(sample.rows)], sample.weights)
         self.drawn = self.learned.drawn(DRAWN, rng)
+
+    @property
+    def how(self) -> str:
+        """How plans are made, for people."""
+        tests = len(self.grid.problem.operable)
+        return f"{self.made} on the rows and on {DRAWN:,} that the model draws; all {tests} tests take part"
 
     @cached_property
     def believed(self) -> Believed:
@@ -153,6 +160,7 @@ class SearchEngine(WideEngine):
     """The same, with trees from a search over the rows, for so many seconds each."""
 
     method = "sparse"
+    made = "a tree searched for"
 
     def _planned(self, problem: Problem, options: Options, limits: Limits) -> GrownPlan:
         if self.quick:

@@ -12,7 +12,7 @@ import proband
 from proband.planners.validation import LEVEL
 from proband.policies.rules import sentences
 from proband.policies.rules.places import places
-from proband.quantities import said
+from proband.quantities import percents, said
 from proband.reporting.blocks import Block, Grid, Heading, Listing, Picture, Said
 from proband.reporting.curve import Point
 from proband.reporting.values import amount, limits, share, tree_picture, values
@@ -35,12 +35,13 @@ def title(report: Report) -> str:
 def content(report: Report) -> Iterator[Block]:
     """Yield the blocks of a report."""
     yield Heading(title(report), 1)
-    yield Said(f"proband {proband.__version__}; plan by {report.method}")
+    yield Said(f"proband {proband.__version__}; {'plan by ' if report.curve else ''}{report.method}")
     yield from values(report)
     yield from _notes(report)
     yield from _tree(report)
-    yield from _curve(report)
-    yield from _tests(report)
+    if report.curve:
+        yield from _curve(report)
+        yield from _tests(report)
     if report.held_out is not None:
         yield from _calibration(report.held_out)
         yield from _mistakes(report, report.held_out)
@@ -58,11 +59,36 @@ def _tree(report: Report) -> Iterator[Block]:
     nodes = sum(1 for _ in report.tree.nodes())
     if nodes <= MOST_NODES:
         yield tree_picture(report.tree)
+        yield from _leaves(report)
         return
     yield Said(
         f"The tree has {nodes:,} nodes, too many to be read here. proband plan --tree plan.pdf writes up to a thousand "
         "leaves on sheets of A4; the sentences at the end tell the most frequent ways."
     )
+
+
+def _leaves(report: Report) -> Iterator[Block]:
+    """Yield on how many subjects each leaf rests, the most frequent first."""
+    problem, rows = report.problem, []
+    leaves = sorted(
+        (place for place in places(report.tree) if place.node.evidence is not None),
+        key=lambda place: -place.node.probability,
+    )
+    for node, path in ((place.node, place.path) for place in leaves[:MOST_SENTENCES]):
+        assert node.evidence is not None
+        chance = node.evidence.outcomes[node.evidence.matters]
+        known = "; ".join(f"{problem.tests[i].name}: {problem.tests[i].names[b]}" for i, b in path) or "nothing"
+        between = percents(chance.low, chance.high)
+        told = node.evidence.matters, share(chance.probability), between, said(node.evidence.count, 3)
+        rows.append((known, problem.action_name(node.action), *told))
+    if rows:
+        most = f" The {len(rows)} most frequent ways of {len(leaves):,}." if len(rows) < len(leaves) else ""
+        yield Said(
+            "On how many rows of the table each decision rests, and how probable the label is by which it loses most, "
+            f"with an interval from these rows alone.{most}"
+        )
+        headings = ["known in the end", "decided", "label", "probability", f"{100 * LEVEL:.0f} % interval", "rows"]
+        yield Grid(headings, rows, words=3)
 
 
 def _curve(report: Report) -> Iterator[Block]:

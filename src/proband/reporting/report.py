@@ -74,6 +74,7 @@ class Report(Shown):
         What the plan brings to the rows that it was made from; None where there are none.
     decisions : dict of str to float
     curve : list of Point
+        Empty in a report on a tree alone, as are tests and places.
     tests : list of TestWorth
     places : list of PlaceWorth
     held_out : HeldOut, optional
