@@ -125,7 +125,7 @@ def _doc(value: Any) -> str | None:
 def _bases(value: type) -> list[str]:
     named = [base for base in value.__bases__ if base.__module__.startswith("proband.") and base.__name__ != "Shown"]
     told = ", ".join(f"{{py:obj}}`~{base.__module__}.{base.__qualname__}`" for base in named)
-    return [f"A {told}.", ""] if told else []
+    return [f"Derived from {told}.", ""] if told else []
 
 
 def _members(value: type) -> Iterator[tuple[str, Any]]:

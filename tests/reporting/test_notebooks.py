@@ -110,6 +110,11 @@ def test_texts_say_what_things_are() -> None:
     assert "in-sample, 100 subjects, by" in repr(found)
 
 
+@pytest.mark.parametrize("kind", THINGS)
+def test_no_text_is_an_address_in_memory(kind: str) -> None:
+    assert " object at 0x" not in repr(THINGS[kind]("crack"))
+
+
 def test_plans_of_measured_tests_and_of_sets_are_drawn_too() -> None:
     for instance in (bolts_measured(), monitoring_network()):
         best = plan(instance.problem, instance.distribution)  # type: ignore[attr-defined]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from proband.distributions import Discrete
 from proband.policies import CoinPolicy, FixedSet
+from proband.quantities import amount
 from proband.showing import Shown
 from proband.studies.learning import acting
 from proband.studies.learning.advice import runs_everything
@@ -138,6 +139,10 @@ class Summary(Shown):
     drift: DriftReport | None
     statement: Statement | None
     trouble: str | None
+
+    def __repr__(self) -> str:
+        cost = "" if self.mean_cost is None else f", {amount(self.mean_cost, self.unit)} a subject"
+        return f"Summary({self.study!r}: {self.finished:,} finished, {self.open:,} open, agent {self.agent}{cost})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as JSON values."""
