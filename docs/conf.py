@@ -19,7 +19,6 @@ myst_heading_anchors = 4
 html_theme = "furo"
 html_title = f"proband {release}"
 exclude_patterns = ["_build"]
-suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 html_show_search_summary = False  # it would be fetched, which files do not allow
