@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help chromium demo serve test test-browser pictures figures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-newcomer bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site bench-coverage
+.PHONY: help chromium demo serve test test-browser pictures figures coverage test-slow test-crash test-fuzz check format experiments bench-anchors bench-gaussian bench-gpu bench-house bench-networks bench-newcomer bench-planners bench-service bench-start bench-studies bench-subset bench-tables pins clean dist docs example-ppo smoke test-site bench-coverage bench-many bench-looks
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -152,6 +152,13 @@ bench-fit: .venv/.stamp ## Compare what fits say of themselves with what they br
 # About three quarters of an hour on two cores; OPTIONS="--runs 20 --to out/benchmarks" for a look.
 bench-coverage: .venv/.stamp ## Count how often the value that live studies of many tests show covers the truth, and write docs/benchmarks/coverage.*
 	$(BIN)/python -m benchmarks.coverage --jobs $(JOBS) $(OPTIONS)
+
+# Some two minutes of one core; OPTIONS="--subjects 10000 --to out/benchmarks" for a look.
+bench-many: .venv/.stamp ## Measure time and memory of learning with a hundred tests, and write docs/benchmarks/many.md
+	$(BIN)/python -m benchmarks.many $(OPTIONS)
+
+bench-looks: .venv/.stamp ## Work out from docs/experiments/many-tests.csv how far cheaper looks could lead, and write docs/benchmarks/looks.md
+	$(BIN)/python -m benchmarks.looks $(OPTIONS)
 
 bench-gpu: .venv/.stamp ## Measure the GPU planner (needs an NVIDIA GPU and the gpu extra)
 	$(BIN)/python -m benchmarks.planners.gpu

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--laws", default="breast,latent-20", help="laws with many tests (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=200, help="runs of each law (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=report.RUNS, help="runs of each law (default: %(default)s)")
     parser.add_argument("--subjects", type=int, default=10_000, help="subjects of a run (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "benchmarks")

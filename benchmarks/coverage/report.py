@@ -5,6 +5,8 @@ import numpy as np
 from benchmarks.text import paragraph, table
 
 NOMINAL = 0.9
+RUNS = 200
+"""Runs of each law, by default."""
 
 
 def laws(rows):
@@ -38,6 +40,7 @@ def text(rows, about):
         "value shown less truth", "its sd",
     )  # fmt: skip
     subjects, seeds = (max(int(row[key]) for row in rows) for key in ("subjects", "seed"))
+    command = "make bench-coverage" if seeds + 1 == RUNS else f'make bench-coverage OPTIONS="--runs {seeds + 1}"'
     parts = [
         "# The value shown live beside the truth",
         paragraph(
@@ -48,7 +51,7 @@ def text(rows, about):
         table(header, cells),
         paragraph(
             f"Seeds 0 to {seeds}; every run has subjects, coins and an agent of its own. {about['machine']}; "
-            f"{about['versions']}; {about['date']}. Command: `make bench-coverage`. All numbers: "
+            f"{about['versions']}; {about['date']}. Command: `{command}`. All numbers: "
             "[coverage.csv](coverage.csv)."
         ),
     ]
