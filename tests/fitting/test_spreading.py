@@ -13,6 +13,7 @@ import proband
 from proband import Records
 from proband.cluster import connected
 from proband.errors import PlanError, ServiceError
+from proband.fitting.spreading import spread
 from proband.instances import bolts
 
 BOLTS = bolts()
@@ -84,3 +85,9 @@ def test_an_address_without_a_cluster_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(connected.__kwdefaults__, "seconds", 0.2)
     with pytest.raises(ServiceError, match=r"no cluster answers at 'tcp://127\.0\.0\.1:9'"):
         value("tcp://127.0.0.1:9")
+
+
+def test_threads_leave_products_of_matrices_one_core_each() -> None:
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    with spread(2):
+        assert {each["num_threads"] for each in threadpoolctl.threadpool_info() if each["user_api"] == "blas"} == {1}

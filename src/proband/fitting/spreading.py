@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib import import_module
+from typing import Any, cast
 
 from proband.errors import PlanError
 
@@ -46,8 +47,17 @@ def spread(jobs: Any) -> Iterator[Run]:
     elif _checked(jobs) == 1:
         yield map
     else:
-        with ThreadPoolExecutor(jobs) as threads:
+        with _each_on_one_core(), ThreadPoolExecutor(jobs) as threads:
             yield threads.map
+
+
+def _each_on_one_core() -> AbstractContextManager[Any]:
+    """Keep products of matrices from using all cores in each of several threads, where threadpoolctl is there."""
+    try:
+        limits = import_module("threadpoolctl").threadpool_limits(1, user_api="blas")
+    except ImportError:  # scikit-learn brings it
+        return nullcontext()
+    return cast("AbstractContextManager[Any]", limits)
 
 
 def _checked(jobs: Any) -> int:
