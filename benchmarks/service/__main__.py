@@ -66,7 +66,11 @@ def load(arguments):
 
 
 def say(row):
-    print({name: value for name, value in row.items() if name not in ("list", "opening")}, file=sys.stderr, flush=True)
+    print(
+        {name: value for name, value in row.items() if name not in ("list", "opening", "first")},
+        file=sys.stderr,
+        flush=True,
+    )
     return row
 
 

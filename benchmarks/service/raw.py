@@ -82,7 +82,8 @@ class Station:
         tests = self.instance.problem.tests
         self.place, self.outcomes = {test.name: n for n, test in enumerate(tests)}, {t.name: t.names for t in tests}
         self.studies = settings.get("studies") or [settings["study"]]
-        self.turn = self.number  # every station goes round the studies, from a place of its own
+        # every station goes round the studies, from a place of its own
+        self.turn = self.number * max(1, len(self.studies) // settings["stations_in_all"])
         self.seconds = {"ask": [], "tell": [], "arrive": [], "decide": []}
         self.pairs, self.errors, self.acknowledged, self.writes = 0, [], [], 0
 

@@ -2,7 +2,7 @@
 
 import math
 
-from benchmarks.service.growth import MEMORY, RATE
+from benchmarks.service.growth import MEMORY, PAST, RATE
 from benchmarks.service.running import quantile
 from benchmarks.text import paragraph, size, table
 
@@ -89,12 +89,15 @@ def grown(found, stations):
     about = found["about"]
     processes = paragraph(
         f"""`make bench-service OPTIONS="--part growth"` measures this. One study on PostgreSQL, {stations} stations at
-        {RATE:g} pairs a second, {about["minutes"]:g} minutes; the stations take turns at the processes.
-        "Planning" are the seconds that plans took, of all processes; the last column is all the CPU of the processes
-        that plan, from their start. {surroundings(about)}"""
+        {RATE:g} pairs a second, {about["minutes"]:g} minutes; the stations take turns at the processes. Studies that
+        are asked have {PAST} past records, which is when their agent makes its first plan. "First advice" is that of a
+        process that has just started, a study that it has not open, and a plan that nobody has made yet: it is asked
+        before the stations begin. "Planning" are the seconds that plans took, of all processes; the last column is all
+        the CPU of the processes that plan, from their start. {surroundings(about)}"""
     )
     studies = paragraph(
-        f"""Two processes with `--memory {MEMORY}`; the same stations go round the active studies. "A page" are 100
+        f"""Two processes with `--memory {MEMORY}`; the same stations go round the active studies, each from a
+        place of its own, so that all of them are asked. "A page" are 100
         studies of the list, "opening" is the first look at a study that is not open. Of the two processes the one
         with more memory is told."""
     )
@@ -113,11 +116,12 @@ def surroundings(about):
 
 BY_PROCESSES = [
     "processes", "pairs a second", "ask: median, 99 %", "tell: median, 99 %", "memory of each", "CPU a pair",
-    "plans made", "taken over", "planning", "CPU of planners",
+    "plans made", "taken over", "planning", "CPU of planners", "first advice: median, longest",
 ]  # fmt: skip
 BY_STUDIES = [
     "studies", "active", "pairs a second", "ask: median, 99 %", "tell: median, 99 %", "memory", "open", "closed",
-    "a page: median, longest", "opening: median, longest",
+    "plans made", "taken over", "planning", "first advice: median, longest", "a page: median, longest",
+    "opening: median, longest",
 ]  # fmt: skip
 
 
@@ -126,7 +130,7 @@ def by_processes(row):
         row["processes"], f"{row['rate']:.0f}", milliseconds(row["ask"]), milliseconds(row["tell"]),
         " + ".join(f"{max(row[name]) / 1e6:.0f}" for name in ("memory", "planner_memory")) + " MB",
         f"{1000 * row['cpu'] / row['pairs']:.1f} ms", f"{row['made']:.0f}", f"{row['taken']:.0f}",
-        f"{row['planning']:.2f} s", f"{row['planners']:.1f} s",
+        f"{row['planning']:.2f} s", f"{row['planners']:.1f} s", middle(row["first"]),
     ]  # fmt: skip
 
 
@@ -134,7 +138,8 @@ def by_studies(row):
     return [
         f"{row['studies']:,}", row["active"], f"{row['rate']:.0f}", milliseconds(row["ask"]),
         milliseconds(row["tell"]), f"{max(row['memory']) / 1e6:.0f} MB", f"{max(row['open']):.0f}",
-        f"{max(row['closed']):.0f}", middle(row["list"]), middle(row["opening"]),
+        f"{max(row['closed']):.0f}", f"{row['made']:.0f}", f"{row['taken']:.0f}", f"{row['planning']:.2f} s",
+        middle(row["first"]), middle(row["list"]), middle(row["opening"]),
     ]  # fmt: skip
 
 

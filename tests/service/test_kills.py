@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.postgres import running_server
 from tests.service.running import Running, free_port, new_study
 
 from proband import Problem
@@ -109,6 +110,23 @@ def test_two_services_on_postgresql(postgresql_url: str, problem: Problem) -> No
     for each in running:
         each.stop()
     check(postgresql_url, "bolts", stations)
+
+
+def test_two_services_whose_database_is_killed(problem: Problem) -> None:
+    """Writes are acknowledged after a sync that many of them share; the server dies between and within these."""
+    with running_server() as server:
+        running = [Running(server.url, "--open") for _ in range(2)]
+        assert running[0].call("POST", "/api/studies", new_study(problem, name="bolts")).status == 201
+        stations = [Station(running[n % 2].url, n, "bolts") for n in range(STATIONS)]
+        for turn in range(6):
+            wait_for_progress(stations, 20)
+            server.kill(whole=turn % 2 == 0)
+            server.start()
+        wait_for_progress(stations, 20)
+        finish(stations)
+        for each in running:
+            each.stop()
+        check(server.url, "bolts", stations)
 
 
 def wait_for_progress(stations: list[Station], writes: int) -> None:

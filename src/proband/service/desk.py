@@ -59,7 +59,7 @@ class Desk:
         self._quick, self._slow = (Lanes(threads, limits.side_by_side) for threads in self._threads)
         self._writing = Lanes(self._threads[0], 1)
         self._aside = ThreadPoolExecutor(limits.threads, thread_name_prefix="aside")
-        self._syncs = Syncs(store, limits.syncs) if isinstance(store, Defers) else None
+        self._syncs = Syncs(store) if isinstance(store, Defers) else None
         self._waiting = 0
         self.wrote: Watcher = lambda study: None  # told after each write
 
@@ -149,11 +149,14 @@ class Desk:
 
 
 class Syncs:
-    """Syncs of a store, each for all writes that were committed before it began; some may overlap."""
+    """Syncs of a store, each for all writes that were committed before it began.
 
-    def __init__(self, store: Defers, at_once: int) -> None:
-        self._store, self._at_once = store, at_once
-        self.threads = Threads("sync", at_once)
+    A sync that could only wait for another one is not begun: what is committed meanwhile joins it, instead of the next.
+    """
+
+    def __init__(self, store: Defers) -> None:
+        self._store, self._at_once = store, store.syncs_at_once
+        self.threads = Threads("sync", self._at_once)
         self.one_turn = store.one_turn
         self._running = 0
         self._next: Settled | None = None

@@ -28,8 +28,6 @@ class Limits:
     threads, side_by_side : int
         Calls at work at once, in all, and for one study; the others wait. Quick calls and those that may take long
         are counted apart.
-    syncs : int
-        Syncs of the disk that may overlap.
     waiting : int
         Calls that may wait; with more, the service is busy.
     uploads : int
@@ -59,7 +57,6 @@ class Limits:
     connections: int = 1000
     threads: int = 64
     side_by_side: int = 4
-    syncs: int = 2
     waiting: int = 1000
     uploads: int = 2
     streams: int = 200

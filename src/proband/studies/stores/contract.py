@@ -127,6 +127,11 @@ class Defers(Protocol):
         """Whether the writers of all studies take turns with each other."""
         ...
 
+    @property
+    def syncs_at_once(self) -> int:
+        """How many calls of :meth:`settle` get on side by side; one more would only wait for the others."""
+        ...
+
     def deferring(self) -> AbstractContextManager[int]:
         """Let appends of this thread in the block return before they are durable; give what settling them asks for."""
         ...

@@ -167,6 +167,11 @@ class PostgreSQLStore:
         """Every study has a lock of its own."""
         return False
 
+    @property
+    def syncs_at_once(self) -> int:
+        """One: they go over the one connection that bears witness, and the server syncs one log."""
+        return 1
+
     def deferring(self) -> AbstractContextManager[int]:
         """Let appends of this thread in the block return before the server has synced them."""
         return self._connections.deferred()

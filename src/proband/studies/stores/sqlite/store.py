@@ -201,6 +201,11 @@ class SQLiteStore:
         """All studies are in one file."""
         return True
 
+    @property
+    def syncs_at_once(self) -> int:
+        """Two: the second takes along what was written while the first was at work."""
+        return 2
+
     @contextmanager
     def deferring(self) -> Iterator[int]:
         """Let appends of this thread in the block return before they are durable; :meth:`settle` makes them so."""
