@@ -16,17 +16,18 @@ A call that takes too long is answered by an error; what it does is done all the
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from proband.errors import ServiceError
+from proband.errors import ServiceError, StoreBusyError, TamperedError
 from proband.service.lanes import Lanes, Threads
 from proband.service.limits import Limits
 from proband.service.planning import HERE, Planning
 from proband.service.shelf import Shelf
-from proband.studies import Study
+from proband.studies import Study, queries
 from proband.studies.stores import Store
 from proband.studies.stores.contract import Defers
 from proband.studies.stores.entries import BESIDE, unknown
@@ -61,6 +62,7 @@ class Desk:
         self._aside = ThreadPoolExecutor(limits.threads, thread_name_prefix="aside")
         self._syncs = Syncs(store) if isinstance(store, Defers) else None
         self._waiting = 0
+        self._synced: dict[str, tuple[int, str]] = {}  # by study, the last entry that is known to be durable
         self.wrote: Watcher = lambda study: None  # told after each write
 
     @property
@@ -76,17 +78,20 @@ class Desk:
     async def ask(self, study: str, work: Callable[[Study], T]) -> T:
         """Ask a study something that takes a moment."""
         live = await self._opened(study)
-        with self.shelf.in_use(study) as end:
+        with self._as_read(study, live), self.shelf.in_use(study) as end:
             answer = partial(self._quick.run, study, partial(work, live), end)
             return await self._within(self.limits.answer_seconds, answer)
 
     async def write(self, study: str, work: Callable[[Study], T], *, actor: str, station: str | None) -> T:
         """Work on a study as an actor at a station, and tell those who watch it; durable when this returns."""
-        live = (await self._opened(study)).speaking(actor=actor, station=station or actor)
+        opened = await self._opened(study)
+        live = opened.speaking(actor=actor, station=station or actor)
         try:
-            with self.shelf.in_use(study) as end:
-                answer = partial(self._durable, study, partial(work, live), end)
-                return await self._within(self.limits.answer_seconds, answer)
+            with self._as_read(study, opened), self.shelf.in_use(study) as end:
+                durable = partial(self._durable, study, partial(_with_last, work, live), end)
+                answer, last = await self._within(self.limits.answer_seconds, durable)
+                self._synced[study] = max(self._synced.get(study, last), last)
+                return answer
         finally:
             self.wrote(study)
 
@@ -121,7 +126,31 @@ class Desk:
         opened = partial(
             Study.open, study, store=self.store, station=STATION, actor=STATION, replan="aside", planner=self.planning
         )
-        return await self.run(opened)
+        found, known = await self.run(opened), self._synced.get(study)
+        if known is not None and not await self.run(partial(queries.has_entry, found, *known)):
+            await self.run(found.close)
+            raise TamperedError(
+                f"entry {known[0]} of study {study!r} was synced to the disk, and is gone or another one; was an older "
+                "copy of the database put in its place? compare with an export, and start the service again"
+            )
+        return found
+
+    @contextmanager
+    def _as_read(self, study: str, live: Study) -> Iterator[None]:
+        """Have a study opened anew if its database died before it had synced what was read of it.
+
+        That may be so where each process reads what another one has not yet synced; what was acknowledged is there.
+        """
+        try:
+            yield
+        except TamperedError as error:
+            if self._syncs is None or self._syncs.one_turn:
+                raise
+            self.shelf.drop(study, live)
+            raise StoreBusyError(
+                f"study {study!r} is read anew: its database came back without writes that it had not yet synced, and "
+                "that nobody was told of; try again, a write with the same idempotency key"
+            ) from error
 
     async def _within(self, seconds: float, begun: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Wait for an answer, for so many seconds at most."""
@@ -191,6 +220,10 @@ class Syncs:
             batch.set_exception(error)
             batch.exception()  # whoever waited may have left
         self._begin()
+
+
+def _with_last(work: Callable[[Study], T], live: Study) -> tuple[T, tuple[int, str]]:
+    return work(live), queries.last_entry(live)
 
 
 async def _threaded(threads: Executor, work: Callable[[], T]) -> T:

@@ -61,6 +61,7 @@ class Shelf:
         self._studies: dict[str, _Open] = {}
         self.closed = 0
         self._before = Planned()  # of studies that were closed
+        self._ending = set[asyncio.Task[None]]()
 
     @property
     def names(self) -> list[str]:
@@ -118,8 +119,26 @@ class Shelf:
             await asyncio.get_running_loop().run_in_executor(None, partial(_close, each.task.result()))
         _give_back()
 
+    def drop(self, name: str, study: Study) -> None:
+        """Have a study opened anew by who asks for it next; close this one when nobody is at work on it any more."""
+        found = self._studies.get(name)
+        if found is None or not _ready(found.task) or found.task.result() is not study:
+            return
+        self._studies.pop(name)
+        self._before = self._before.plus(planned(study))
+        ending = asyncio.create_task(self._ended(found))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
+    async def _ended(self, left: _Open) -> None:
+        while left.calls:
+            await asyncio.sleep(LOOK)
+        await asyncio.get_running_loop().run_in_executor(None, partial(_close, left.task.result()))
+
     async def close(self) -> None:
         """Close all of them."""
+        for ending in self._ending:
+            ending.cancel()
         for each in list(self._studies.values()):
             if _ready(each.task):
                 await asyncio.get_running_loop().run_in_executor(None, partial(_close, each.task.result()))

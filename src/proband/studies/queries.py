@@ -62,6 +62,19 @@ def policy(study: Station) -> Policy:
     return study._replanner.current().policy
 
 
+def last_entry(study: Station) -> tuple[int, str]:
+    """Return the number and the hash of the last entry that was read; no method of a study, for a service."""
+    journal = study._journal
+    with journal.lock:
+        return journal.ledger.position, journal.ledger.hash
+
+
+def has_entry(study: Station, number: int, hash: str) -> bool:
+    """Return whether the log has an entry; no method of a study, for a service."""
+    journal = study._journal
+    return [entry.hash for entry in journal.store.read(journal.study, number - 1, 1)] == [hash]
+
+
 def planned(study: Station) -> Planned:
     """Return what was planned for this process so far; no method of a study, as it is about the process."""
     return study._replanner.planned

@@ -143,6 +143,17 @@ class Journal:
                 "study again"
             )
 
+    def _check_last(self, there: list[Entry], number: int, last: str) -> None:
+        """Raise if the log does not have the entry on which the next one is to be built.
+
+        Others may have read what a server had not synced, and lost when it died.
+        """
+        if [entry.hash for entry in there] != [last]:
+            raise TamperedError(
+                f"entry {number} of study {self.study!r} is not the one that was read: its database was put back, or "
+                "died before it had synced it; open the study again, and compare with an export"
+            )
+
     def _fold(self, entries: list[Entry]) -> None:
         if entries:
             with self.lock:
@@ -218,8 +229,11 @@ class Journal:
                 self.catch_up()
                 yield None if key is None else self.store.find(self.study, key)
             return
-        with self._foresees.turn(self.study, self.ledger.position, ENTRIES, key) as (entries, found):
-            self._fold(entries)
+        with self.lock:
+            own, last = self.ledger.position, self.ledger.hash
+        with self._foresees.turn(self.study, own - 1, ENTRIES, key) as (entries, found):
+            self._check_last(entries[:1], own, last)
+            self._fold(entries[1:])
             if len(entries) == ENTRIES:
                 self.catch_up()
             yield found
