@@ -173,7 +173,19 @@ def audit(store, study, acknowledged):
     where = open_store(store)
     keys = [entry.key for entry in where.read(study)]
     where.close()
-    return {"lost": len(set(acknowledged) - set(keys)), "doubled": len(keys) - len(set(keys))}
+    lost, doubled = len(set(acknowledged) - set(keys)), len(keys) - len(set(keys))
+    return {"lost": lost, "doubled": doubled, "bytes": stored(store) / len(keys)}
+
+
+def stored(store):
+    """Return the bytes that the events take with their indexes; on SQLite all of the file."""
+    if not store.startswith("postgresql"):
+        return Path(store.removeprefix("sqlite:///")).stat().st_size
+    import psycopg
+
+    with psycopg.connect(store) as connection:
+        [size] = connection.execute("SELECT pg_total_relation_size('proband_entries')").fetchone()
+    return size
 
 
 if __name__ == "__main__":

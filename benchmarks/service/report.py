@@ -31,7 +31,7 @@ def page(found, stations):
 
 
 TWO = "PostgreSQL, two processes"
-PLANTS, EACH, SECONDS, BUSY, EVENT = 1000, 50, 10.0, 0.6, 600
+PLANTS, EACH, SECONDS, BUSY = 1000, 50, 10.0, 0.6
 
 
 def on_paper(found):
@@ -51,8 +51,10 @@ def on_paper(found):
         ["service processes, one for each core", f"{processes:,}", f"{1000 * row['cpu'][0]:.1f} ms a pair"],
         ["cores for plans", f"{math.ceil(planning):,}", f"{1000 * row['cpu'][1]:.1f} ms a pair"],
         ["memory of the processes", size(processes * (own + planner)), f"{size(own)} + {size(planner)} each"],
+        ["memory of the studies, each open in one process", *of_studies(found["growth"]["studies"])],
         ["writes a second, each a commit", f"{writes:,.0f}", f"{writes / PLANTS:.1f} a second in each study"],
-        ["growth of the database a day", size(writes * EVENT * 86400), f"{EVENT} bytes an event, without a pause"],
+        ["growth of the database a day", size(int(writes * row["bytes"] * 86400)),
+         f"{row['bytes']:.0f} bytes an event with its indexes, without a pause"],
     ]  # fmt: skip
     limits = paragraph(
         """A study is written to by one writer at a time, and what it takes a second is bounded by the commits of its
@@ -62,6 +64,15 @@ def on_paper(found):
     )
     table_of = table(["what", "how much", "from"], rows)
     return "\n\n".join(["## On paper: a thousand plants", said, table_of, limits])
+
+
+def of_studies(rows):
+    """Return what the studies of all plants take, from those with the fewest and with the most open."""
+    few, many = (pick(rows, key=lambda row: max(row["open"])) for pick in (min, max))
+    if max(few["open"]) == max(many["open"]):
+        return "–", "one number of open studies was measured"
+    each = (max(many["memory"]) - max(few["memory"])) / (max(many["open"]) - max(few["open"]))
+    return size(PLANTS * each), f"{size(each)} a study, beyond what a process takes with {max(few['open']):.0f} open"
 
 
 MEMORIES = ("memory", "planner_memory")
