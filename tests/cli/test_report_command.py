@@ -6,6 +6,8 @@ import pytest
 from tests.cli import castings
 from tests.tables.formats import delimited
 
+from proband.cli import printing
+from proband.planners.progress import Progress
 from proband.quantities import said
 
 
@@ -125,3 +127,12 @@ def test_what_is_no_problem_is_told_by_what_it_seems_to_be(run, files, given: st
     result = run("plan", given)
     assert result.status == 2
     assert sentence in result.err
+
+
+def test_the_bar_counts_to_as_many_steps_as_there_turn_out_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many tests a plan uses is known once it was made: each of them adds steps."""
+    bar = printing.progress_bar(counting=True)
+    monkeypatch.setattr(printing, "progress_bar", lambda **_: bar)
+    with printing.counting("writing", 76) as progress:
+        progress(Progress(seconds=0.0, value=0.0, bound=0.0, what="steps", done=150, total=157))
+    assert (bar.tasks[0].completed, bar.tasks[0].total) == (150, 157)

@@ -71,7 +71,7 @@ def counting(what: str, total: int) -> Iterator[Report]:
     bar = progress_bar(counting=True)
     line = bar.add_task(what, total=total)
     with _shown_late(bar):
-        yield lambda progress: bar.update(line, completed=progress.done)
+        yield lambda progress: bar.update(line, completed=progress.done, total=progress.total or total)
 
 
 @contextmanager
