@@ -114,8 +114,12 @@ def test_two_services_on_postgresql(postgresql_url: str, problem: Problem) -> No
 
 def test_two_services_whose_database_is_killed(problem: Problem) -> None:
     """Writes are acknowledged after a sync that many of them share; the server dies between and within these."""
-    with running_server() as server:
-        running = [Running(server.url, "--open") for _ in range(2)]
+    with (
+        running_server() as server,
+        Running(server.url, "--open") as first,
+        Running(server.url, "--open") as second,
+    ):
+        running = [first, second]
         assert running[0].call("POST", "/api/studies", new_study(problem, name="bolts")).status == 201
         stations = [Station(running[n % 2].url, n, "bolts") for n in range(STATIONS)]
         for turn in range(6):
@@ -124,8 +128,6 @@ def test_two_services_whose_database_is_killed(problem: Problem) -> None:
             server.start()
         wait_for_progress(stations, 20)
         finish(stations)
-        for each in running:
-            each.stop()
         check(server.url, "bolts", stations)
 
 
