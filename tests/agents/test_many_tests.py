@@ -265,3 +265,12 @@ def test_the_interval_is_narrow_where_values_spread_little() -> None:
     drawn = np.random.default_rng(0).choice([0.63, 0.92, -0.08], p=[0.3, 0.65, 0.05], size=200)
     low, high = bounded_interval(drawn, -0.55, 1.0)
     assert high - low < 1.2 * 2 * 1.645 * drawn.std() / np.sqrt(200)
+
+
+def test_who_is_told_how_many_subjects_come_looks_ahead_to_them_all() -> None:
+    untold, told = (build_agent("safe-leaf-completion", Setting(panel(), horizon=T)) for T in (None, 50_000))
+    assert isinstance(untold, SafeLeafCompletion)
+    assert isinstance(told, SafeLeafCompletion)
+    for begun, without, with_it in ((100, 9_900, 49_900), (20_000, 30_000, 30_000), (45_000, 67_500, 5_000)):
+        untold.begun = told.begun = begun
+        assert (untold.subjects_ahead(), told.subjects_ahead()) == (without, with_it)

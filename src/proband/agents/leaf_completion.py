@@ -168,6 +168,10 @@ class LeafCompletion(Replanning):
         return np.asarray(np.minimum(chance, self.leaves.surest))
 
     def subjects_ahead(self) -> float:
-        """Return H: for how many subjects to come exploration should pay."""
-        ahead = max(self.ahead * self.begun, self.leaves.expected - self.begun)
+        """Return H: for how many subjects to come exploration should pay.
+
+        Leaves that expect a number of subjects expect as many as they are told.
+        """
+        expected = self.leaves.expected if self.horizon is None or not self.leaves.expected else self.horizon
+        ahead = max(self.ahead * self.begun, expected - self.begun)
         return ahead if self.horizon is None else max(0.0, min(ahead, self.horizon - self.begun))

@@ -48,6 +48,11 @@ def build_registered(setting: Setting, point: Point, *, name: str) -> Agent:
     return build_agent(name, setting if told else dataclasses.replace(setting, horizon=None))
 
 
+def build_told(setting: Setting, point: Point, *, name: str) -> Agent:
+    """Build an agent of :data:`proband.agents.AGENTS` that is told the horizon."""
+    return build_agent(name, setting)
+
+
 def build_informed(setting: Setting, point: Point, *, name: str) -> Agent:
     """Build an agent of :data:`proband.agents.AGENTS` to whom every subject is shown as a whole."""
     return FullInformation(build_registered(setting, point, name=name))
@@ -71,6 +76,18 @@ class Entrant:
         64
         """
         return cls(name, partial(build_registered, name=name))  # unlike a lambda it travels between processes
+
+    @classmethod
+    def told(cls, name: str) -> Entrant:
+        """Return the entrant for an agent that is told the horizon, beside those that are not.
+
+        Examples
+        --------
+        >>> from proband.instances import easy
+        >>> Entrant.told("leaf-completion").build(Setting(easy().problem, 500), {}).horizon
+        500
+        """
+        return cls(f"{name}-told", partial(build_told, name=name))
 
     @classmethod
     def informed(cls, name: str = "full-information", *, agent: str = "greedy") -> Entrant:

@@ -12,30 +12,49 @@ Array = Any
 
 
 @kernel
-def count_agreeing(known: Array, rows: Array, sizes: Array) -> None:
-    """Count the rows (K, d) that agree with each observation (u, d), whose missing entries are negative."""
+def count_agreeing(known: Array, rows: Array, columns: Array, sizes: Array) -> None:
+    """Count the rows (K, d) that agree with each observation (u, d), whose missing entries are negative.
+
+    `columns` (d,) is room for the entries of an observation that are known: of a hundred there may be nine.
+    """
     for o in range(known.shape[0]):
+        n = _known_columns(known, o, columns)
         sizes[o] = ZERO
         for r in range(rows.shape[0]):
-            i = ZERO
-            while i < rows.shape[1] and (known[o, i] < 0 or known[o, i] == rows[r, i]):
-                i += 1
-            if i == rows.shape[1]:
+            if _agrees(known, rows, o, r, columns, n):
                 sizes[o] += 1
 
 
 @kernel
-def list_agreeing(known: Array, rows: Array, first: Array, members: Array) -> None:
+def list_agreeing(known: Array, rows: Array, columns: Array, first: Array, members: Array) -> None:
     """List the rows that agree with each observation, from place `first` (u,) on."""
     for o in range(known.shape[0]):
+        n = _known_columns(known, o, columns)
         place = first[o]
         for r in range(rows.shape[0]):
-            i = ZERO
-            while i < rows.shape[1] and (known[o, i] < 0 or known[o, i] == rows[r, i]):
-                i += 1
-            if i == rows.shape[1]:
+            if _agrees(known, rows, o, r, columns, n):
                 members[place] = r
                 place += 1
+
+
+@inner
+def _known_columns(known: Array, o: int, columns: Array) -> Any:
+    """Gather which entries of an observation are known; return how many."""
+    n = ZERO
+    for i in range(known.shape[1]):
+        if known[o, i] >= 0:
+            columns[n] = i
+            n += 1
+    return n
+
+
+@inner
+def _agrees(known: Array, rows: Array, o: int, r: int, columns: Array, n: Any) -> bool:
+    """Return whether a row has the n known entries of an observation."""
+    i = ZERO
+    while i < n and known[o, columns[i]] == rows[r, columns[i]]:
+        i += 1
+    return bool(i == n)
 
 
 @kernel

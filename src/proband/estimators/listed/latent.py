@@ -11,11 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from proband.vocabulary import FloatArray, IntArray
 
 PSEUDO = 0.5
 """Pseudo-subjects on each outcome of each test, in each class."""
+
+FULL = 0.2
+"""With a smaller share of ones, as where subjects show a few of a hundred tests, only the ones are multiplied."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class LatentClasses:
     shares: FloatArray
     outcomes: FloatArray
 
-    def posterior(self, onehot: FloatArray) -> FloatArray:
+    def posterior(self, onehot: FloatArray | csr_array) -> FloatArray:
         """Return the probability of each class given known outcomes, shape (n, classes)."""
         scores = onehot @ np.log(self.outcomes).T + np.log(self.shares)
         scores -= scores.max(axis=1, keepdims=True)
@@ -84,9 +88,10 @@ def fit_classes(
     """Fit a model from a random start to observations (n, levels), each seen `counts` (n,) times."""
     outcomes = rng.uniform(0.5, 1.5, size=(classes, onehot.shape[1]))
     model = LatentClasses(levels, np.full(classes, 1 / classes), outcomes / levels.totals(outcomes))
+    shown = onehot if np.count_nonzero(onehot) >= FULL * onehot.size else csr_array(onehot)
     for _ in range(steps):
-        weights: NDArray[np.float64] = model.posterior(onehot) * counts[:, None]
-        seen = weights.T @ onehot + PSEUDO
+        weights: NDArray[np.float64] = model.posterior(shown) * counts[:, None]
+        seen = np.asarray(shown.T @ weights).T + PSEUDO
         shares = weights.sum(axis=0) + 1.0
         model = LatentClasses(levels, shares / shares.sum(), seen / levels.totals(seen))
     return model

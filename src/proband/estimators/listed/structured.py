@@ -375,9 +375,9 @@ def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, IntA
 
     known = np.where(np.isnan(observations), -1, observations).astype(np.int16)
     codes = rows.astype(np.int16)
-    sizes = np.zeros(len(known), dtype=np.int64)
-    count_agreeing(known, codes, sizes)
+    columns, sizes = np.zeros(rows.shape[1], dtype=np.int64), np.zeros(len(known), dtype=np.int64)
+    count_agreeing(known, codes, columns, sizes)
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     members = np.empty(int(first[-1]), dtype=np.int64)
-    list_agreeing(known, codes, first, members)
+    list_agreeing(known, codes, columns, first, members)
     return first, members
