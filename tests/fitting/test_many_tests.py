@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ import pytest
 import proband
 from proband import Problem, Records, Test
 from proband.errors import PlanError
+from proband.fitting.wide import treated
+from proband.policies import Tree
+from proband.policies.rules import python
 from proband.rewards import Table
 
 
@@ -42,6 +47,43 @@ def test_twenty_tests_are_planned_on_rows() -> None:
     assert found.tree.run(np.nan_to_num(rows)).tests.max() <= 3
     assert found.tree.root.value == pytest.approx(found.plan.value)
     assert sum(leaf.count for leaf in found.leaves) == pytest.approx(300)
+
+
+@pytest.mark.parametrize("strength", [0.3, float("inf")])
+@pytest.mark.parametrize("most", [None, 3])
+def test_plan_tree_file_and_validation_decide_alike(most: int | None, strength: float, tmp_path: Path) -> None:
+    problem, rows = problem_and_rows(40, 400)
+    found = proband.fit(problem, Records(rows), strength=strength, max_tests=most, validate=False)
+    found.tree.save(tmp_path / "policy.json")
+    policies = [found.plan, found.tree, found.plan.tree(), Tree.load(tmp_path / "policy.json")]
+    for policy in policies:
+        np.testing.assert_array_equal(policy.run(rows).actions, found.plan.run(rows).actions)
+        assert proband.evaluate(problem, found.law, policy).value == pytest.approx(found.plan.value, abs=1e-12)
+    assert found.tree.root.value == pytest.approx(found.plan.value, abs=1e-12)
+    room: dict[str, Any] = {}
+    exec(python(found.tree), room)
+    ended = found.plan.run(rows)
+    decisions = [("decision", problem.action_name(action)) for action in ended.actions.tolist()]
+    assert [room["next_action"](problem.describe(state)) for state in ended.states] == decisions
+    brought = found.made.brought(rows)
+    np.testing.assert_allclose(brought["plan"].value, treated(problem, found.tree, rows).value)
+    if strength == float("inf"):
+        np.testing.assert_array_equal(brought["plan"].value, brought["now"].value)
+
+
+def test_plan_and_tree_decide_alike_on_outcomes_that_nobody_showed() -> None:
+    problem, rows = problem_and_rows(20, 100)
+    found = proband.fit(problem, Records(rows), strength=0, validate=False)
+    anybody = np.random.default_rng(1).integers(0, problem.k, size=(5000, problem.d)).astype(float)
+    assert min(node.probability for node in found.tree.nodes()) == 0
+    np.testing.assert_array_equal(found.tree.run(anybody).actions, found.plan.run(anybody).actions)
+
+
+def test_a_search_writes_down_what_it_validates() -> None:
+    problem, rows = problem_and_rows(12, 200)
+    found = proband.fit(problem, Records(rows), method="sparse", strength=0.1, time_limit=0.5, validate=False)
+    np.testing.assert_array_equal(found.tree.run(rows).actions, found.plan.run(rows).actions)
+    assert found.tree.root.value == pytest.approx(found.plan.value, abs=1e-12)
 
 
 @pytest.mark.parametrize("least", [20, 40])

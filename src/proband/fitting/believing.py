@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from proband.distributions import Discrete
-from proband.planners.tree_plan import TreePlan
-from proband.policies import Node
+from proband.planners.tree_plan import Place, TreePlan, grow
+from proband.policies import Decider, Node
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
@@ -76,7 +76,33 @@ class _Growing:
 
 def plan_of(problem: Problem, believed: Believed, act: Ask, *, pseudo: float, method: str) -> FitPlan:
     """Return the tree that a way to act makes, as a plan under the law that is believed along it."""
+    root, law = _along(problem, believed, act, pseudo)
+    return FitPlan(problem, law, root, method=method)
+
+
+def decided(problem: Problem, believed: Believed, root: Node, *, pseudo: float) -> tuple[Node, Discrete]:
+    """Return the tests of a tree with the decisions that are best under the law believed along it, and this law.
+
+    The law does not depend on decisions, so that they are chosen here for good: whoever compiles a plan of this tree
+    and this law chooses the same.
+    """
+
+    def act(state: FloatArray) -> int:
+        node = root
+        while node.children and not np.isnan(state[node.action]):
+            node = node.children[int(state[node.action])]
+        return node.action
+
+    def choose(place: Place) -> int | None:
+        action = act(place.state)
+        return action if action < problem.d else None
+
+    _, law = _along(problem, believed, act, pseudo)
+    return grow(problem, Decider(problem, law), choose), law
+
+
+def _along(problem: Problem, believed: Believed, act: Ask, pseudo: float) -> tuple[Node, Discrete]:
+    """Return the tree that a way to act makes, and the law that is believed along it."""
     growing = _Growing(problem, believed, pseudo, act)
     root = growing.grow(np.full(problem.d, np.nan), np.arange(len(believed.rows)), 1.0)
-    law = Discrete.from_weights(believed.rows, growing.weights)
-    return FitPlan(problem, law, root, method=method)
+    return root, Discrete.from_weights(believed.rows, growing.weights)

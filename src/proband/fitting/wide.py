@@ -2,7 +2,8 @@
 
 The law is half that of the rows and half the model's: rows as they were seen and rows drawn from latent classes, each
 with every label, weighted by what the mixture of models believes. Trees are grown by rollouts, each test charged for
-its leaves (:mod:`proband.planners.rollout`).
+its leaves (:mod:`proband.planners.rollout`). What a leaf decides is best under the law that the plan believes in
+(:func:`proband.fitting.believing.decided`), in what is compared and validated as in what is written down.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from proband.distributions import Discrete, totals
 from proband.distributions.discrete import row_ids
-from proband.fitting.believing import Believed, FitPlan, plan_of
+from proband.fitting.believing import Believed, FitPlan, decided
 from proband.fitting.choosing import SPARSE_SCALES, Candidates
 from proband.fitting.dense import filled
 from proband.fitting.grid import Grid
@@ -25,7 +26,7 @@ from proband.fitting.learning import Learned
 from proband.fitting.smoothed import PSEUDO, Brought, Limits
 from proband.planners import Options, plan
 from proband.planners.rivals import RIVALS, Rules, mistake_cost
-from proband.policies import FixedSet, Tree, follow
+from proband.policies import Node, Tree, follow
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Policy
 
@@ -102,6 +103,10 @@ class WideEngine:
 
     def _tree(self, scale: float, strength: float, limits: Limits) -> Tree:
         """Return the tree of a candidate, with the prices as they are."""
+        return Tree(self.grid.problem, self._decided(scale, strength, limits)[0])
+
+    def _decided(self, scale: float, strength: float, limits: Limits) -> tuple[Node, Discrete]:
+        """Return the root of a candidate's tree, and the law that is believed along it."""
         problem = self.grid.problem
         none = math.isinf(strength)
         options = Options(
@@ -109,7 +114,8 @@ class WideEngine:
             budget=None if limits.budget is None else limits.budget * scale,
             node_penalty=0.0 if none else strength * self.mistake / float(self.learned.sample.weights.sum()),
         )
-        return Tree(problem, self._planned(_scaled(problem, scale), options, limits).compact.root)
+        grown = self._planned(_scaled(problem, scale), options, limits).compact.root
+        return decided(problem, self.believed, grown, pseudo=PSEUDO)
 
     def _planned(self, problem: Problem, options: Options, limits: Limits) -> GrownPlan:
         from proband.planners.rollout import Enough, plan_rollout
@@ -135,7 +141,7 @@ class WideEngine:
         return {
             "plan": treated(problem, self._tree(1.0, strength, limits), rows),
             "everything": self._treat_with(order, rows),
-            "now": treated(problem, FixedSet(problem, (), self.law), rows),
+            "now": treated(problem, self._tree(1.0, math.inf, limits), rows),
             **{name: treated(problem, rival, rows) for name, rival in rivals.items()},
         }
 
@@ -150,10 +156,8 @@ class WideEngine:
 
     def plan(self, strength: float, limits: Limits) -> FitPlan:
         """Return the plan of one strength, with its law."""
-        tree = self._tree(1.0, strength, limits)
-        return plan_of(
-            self.grid.problem, self.believed, lambda state: int(tree.act(state)[0]), pseudo=PSEUDO, method="fit"
-        )
+        root, law = self._decided(1.0, strength, limits)
+        return FitPlan(self.grid.problem, law, root, method="fit")
 
 
 class SearchEngine(WideEngine):
