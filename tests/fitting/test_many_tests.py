@@ -79,7 +79,7 @@ def test_plan_and_tree_decide_alike_on_outcomes_that_nobody_showed() -> None:
     np.testing.assert_array_equal(found.tree.run(anybody).actions, found.plan.run(anybody).actions)
 
 
-def test_a_search_writes_down_what_it_validates() -> None:
+def test_the_tree_of_a_search_decides_as_its_plan_does() -> None:
     problem, rows = problem_and_rows(12, 200)
     found = proband.fit(problem, Records(rows), method="sparse", strength=0.1, time_limit=0.5, validate=False)
     np.testing.assert_array_equal(found.tree.run(rows).actions, found.plan.run(rows).actions)
