@@ -27,6 +27,20 @@ def test_what_the_plan_believes_is_what_its_law_says() -> None:
     assert found.tree.root.probability == pytest.approx(1)
 
 
+def test_plan_and_tree_decide_alike_where_a_law_is_thinned() -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 10, size=(500, 5)).astype(float)
+    rows[:, 4] = (rows[:, :2].sum(axis=1) + rng.integers(0, 4, 500)) // 3 % 10
+    tests = [Test(f"test {i}", 0.02, outcomes=[str(k) for k in range(10)]) for i in range(4)]
+    utilities = np.column_stack([np.arange(10) < 4, np.arange(10) >= 4]).astype(float)
+    problem = Problem(
+        [*tests, Test("label", 0.2, outcomes=[str(k) for k in range(10)])], ["low", "high"], Table(["label"], utilities)
+    )
+    found = proband.fit(problem, Records(rows), method="dense", strength=0.1, validate=False)
+    np.testing.assert_array_equal(found.tree.run(rows).actions, found.plan.run(rows).actions)
+    assert found.tree.root.value == pytest.approx(found.plan.value, abs=1e-12)
+
+
 def test_the_in_sample_value_is_that_of_the_rows() -> None:
     records = some()
     found = proband.fit(BOLTS.problem, records, validate=False)

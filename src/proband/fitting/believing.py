@@ -37,27 +37,24 @@ class FitPlan(TreePlan):
     """A plan from past subjects (:mod:`proband.fitting`), a tree with the law that it believes in."""
 
 
-class _Growing:
-    """A tree to be, and the weights of the law."""
+class _Spreading:
+    """A way to act, and the weights of the law believed along it."""
 
     def __init__(self, problem: Problem, believed: Believed, pseudo: float, act: Ask) -> None:
         self.problem, self.believed, self.pseudo, self.act = problem, believed, pseudo, act
         self.weights = np.zeros(len(believed.rows))
         self.base = believed.counted / believed.counted.sum() + believed.model / believed.model.sum()
 
-    def grow(self, state: FloatArray, here: IntArray, mass: float) -> Node:
-        """Return the node of a state, and spread its mass over the rows that agree with it."""
+    def spread(self, state: FloatArray, here: IntArray, mass: float) -> None:
+        """Spread the mass of a state over the rows that agree with it."""
         action = self.act(state)
         if action >= self.problem.d:
             self._settle(here, mass)
-            return Node(action, 0.0, mass)
+            return
         outcomes = self.believed.rows[here, action].astype(np.int64)
         shares = self._shares(here, outcomes, int(self.problem.k[action]))
-        children = tuple(
-            self.grow(after, here[outcomes == b], mass * share)
-            for b, (after, share) in enumerate(zip(self.problem.after(state, action), shares, strict=True))
-        )
-        return Node(action, 0.0, mass, (), children)
+        for b, (after, share) in enumerate(zip(self.problem.after(state, action), shares, strict=True)):
+            self.spread(after, here[outcomes == b], mass * share)
 
     def _shares(self, here: IntArray, cell: IntArray, n: int) -> FloatArray:
         counted = np.bincount(cell, weights=self.believed.counted[here], minlength=n)
@@ -76,16 +73,29 @@ class _Growing:
 
 def plan_of(problem: Problem, believed: Believed, act: Ask, *, pseudo: float, method: str) -> FitPlan:
     """Return the tree that a way to act makes, as a plan under the law that is believed along it."""
-    root, law = _along(problem, believed, act, pseudo)
+    root, law = decided(problem, believed, act, pseudo=pseudo)
     return FitPlan(problem, law, root, method=method)
 
 
-def decided(problem: Problem, believed: Believed, root: Node, *, pseudo: float) -> tuple[Node, Discrete]:
-    """Return the tests of a tree with the decisions that are best under the law believed along it, and this law.
+def decided(problem: Problem, believed: Believed, act: Ask, *, pseudo: float) -> tuple[Node, Discrete]:
+    """Return the tests of a way to act with the decisions that are best under the law believed along it, and this law.
 
     The law does not depend on decisions, so that they are chosen here for good: whoever compiles a plan of this tree
     and this law chooses the same.
     """
+
+    def choose(place: Place) -> int | None:
+        action = act(place.state)
+        return action if action < problem.d else None
+
+    along = _Spreading(problem, believed, pseudo, act)
+    along.spread(np.full(problem.d, np.nan), np.arange(len(believed.rows)), 1.0)
+    law = Discrete.from_weights(believed.rows, along.weights)
+    return grow(problem, Decider(problem, law), choose), law
+
+
+def asking(root: Node) -> Ask:
+    """Return the way in which a tree acts."""
 
     def act(state: FloatArray) -> int:
         node = root
@@ -93,16 +103,4 @@ def decided(problem: Problem, believed: Believed, root: Node, *, pseudo: float) 
             node = node.children[int(state[node.action])]
         return node.action
 
-    def choose(place: Place) -> int | None:
-        action = act(place.state)
-        return action if action < problem.d else None
-
-    _, law = _along(problem, believed, act, pseudo)
-    return grow(problem, Decider(problem, law), choose), law
-
-
-def _along(problem: Problem, believed: Believed, act: Ask, pseudo: float) -> tuple[Node, Discrete]:
-    """Return the tree that a way to act makes, and the law that is believed along it."""
-    growing = _Growing(problem, believed, pseudo, act)
-    root = growing.grow(np.full(problem.d, np.nan), np.arange(len(believed.rows)), 1.0)
-    return root, Discrete.from_weights(believed.rows, growing.weights)
+    return act

@@ -18,7 +18,7 @@ import numpy as np
 
 from proband.distributions import Discrete, totals
 from proband.distributions.discrete import row_ids
-from proband.fitting.believing import Believed, FitPlan, decided
+from proband.fitting.believing import Believed, FitPlan, asking, decided
 from proband.fitting.choosing import SPARSE_SCALES, Candidates
 from proband.fitting.dense import filled
 from proband.fitting.grid import Grid
@@ -115,7 +115,7 @@ class WideEngine:
             node_penalty=0.0 if none else strength * self.mistake / float(self.learned.sample.weights.sum()),
         )
         grown = self._planned(_scaled(problem, scale), options, limits).compact.root
-        return decided(problem, self.believed, grown, pseudo=PSEUDO)
+        return decided(problem, self.believed, asking(grown), pseudo=PSEUDO)
 
     def _planned(self, problem: Problem, options: Options, limits: Limits) -> GrownPlan:
         from proband.planners.rollout import Enough, plan_rollout
