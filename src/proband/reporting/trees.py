@@ -24,7 +24,7 @@ def report_on_tree(tree: Tree) -> Report:
     >>> from proband.instances import bolts
     >>> plan = proband.plan(bolts().problem, bolts().distribution)
     >>> found = report_on_tree(plan.tree())
-    >>> round(found.expected_cost, 6) == round(plan.evaluation.expected_cost, 6)
+    >>> round(found.expected_cost, 6) == round(plan.expected_cost, 6)
     True
     """
     problem, decisions = tree.problem, defaultdict[str, float](float)

@@ -8,12 +8,15 @@ starts are kept and averaged, since none of them is best everywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from proband.vocabulary import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 PSEUDO = 0.5
 """Pseudo-subjects on each outcome of each test, in each class."""
@@ -86,6 +89,8 @@ def fit_classes(
     levels: Levels, onehot: FloatArray, counts: FloatArray, rng: np.random.Generator, *, classes: int, steps: int
 ) -> LatentClasses:
     """Fit a model from a random start to observations (n, levels), each seen `counts` (n,) times."""
+    from scipy.sparse import csr_array  # slow to load
+
     outcomes = rng.uniform(0.5, 1.5, size=(classes, onehot.shape[1]))
     model = LatentClasses(levels, np.full(classes, 1 / classes), outcomes / levels.totals(outcomes))
     shown = onehot if np.count_nonzero(onehot) >= FULL * onehot.size else csr_array(onehot)
