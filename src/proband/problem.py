@@ -20,7 +20,6 @@ array([ 1., nan])
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,12 +27,12 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from proband import problem_files, problem_reading, tables
 from proband.errors import ProblemError, UnknownNameError
-from proband.prices import Prices
-from proband.problem_rules import as_reward, checked_decisions, checked_tests, index_of, no_outcome
+from proband.problem_pool import Pool
+from proband.problem_rules import as_reward, checked_decisions, checked_tests, index_of
 from proband.rewards import RewardFunction
 from proband.rewards.base import BaseReward, reward_to_dict
 from proband.showing import Shown
@@ -47,14 +46,12 @@ from proband.vocabulary import (
     Records,
     Reward,
     Test,
-    as_states,
-    outcome_limits,
     outcome_rows,
 )
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Problem(Shown):
+class Problem(Pool, Shown):
     """Tests, decisions and reward.
 
     Parameters
@@ -150,32 +147,12 @@ class Problem(Shown):
         }
 
     @property
-    def d(self) -> int:
-        """Number of tests."""
-        return len(self.tests)
-
-    @cached_property
-    def k(self) -> IntArray:
-        """Number of outcomes of each test, shape (d,)."""
-        return np.array([test.k for test in self.tests], dtype=np.int64)
-
-    @property
     def kind(self) -> Kind:
         """Listed outcomes, scores of measured ones, or sets of measurements.
 
         Any function of measurements is of scores, though only a projection can be planned.
         """
         return Kind.SCORES if self.measured and self.reward.kind is Kind.LISTED else self.reward.kind
-
-    @cached_property
-    def measured(self) -> bool:
-        """Whether the tests are measured: their outcomes are numbers, their law a Gaussian one."""
-        return self.tests[0].measured
-
-    @property
-    def size(self) -> int:
-        """Number of outcome vectors, Π k_i (a Python integer: it may be huge)."""
-        return math.prod(test.k for test in self.tests)
 
     @property
     def n_decisions(self) -> int:
@@ -186,70 +163,6 @@ class Problem(Shown):
     def n_columns(self) -> int:
         """Number of columns of the payoff: the decisions, or one for a match."""
         return 1 if self.reward.pooling is Pooling.MAXIMUM else len(self.decisions)
-
-    @cached_property
-    def operable(self) -> IntArray:
-        """Indices of the tests that can be chosen."""
-        return np.array([i for i, test in enumerate(self.tests) if test.operable], dtype=np.int64)
-
-    @cached_property
-    def prices(self) -> Prices:
-        """What the tests cost, one by one and as sets."""
-        return Prices.of_tests(self.tests)
-
-    @cached_property
-    def cheapest_order(self) -> IntArray:
-        """The tests that can be chosen, in an order in which any set of them costs least."""
-        order = self.prices.cheapest_order
-        return order[np.isin(order, self.operable)]
-
-    @cached_property
-    def all_available(self) -> bool:
-        """Whether every test can be known in operation, so that whole outcome vectors can be seen."""
-        return all(test.available for test in self.tests)
-
-    @cached_property
-    def context(self) -> IntArray:
-        """Indices of the tests known on arrival."""
-        return np.array([i for i, test in enumerate(self.tests) if test.on_arrival], dtype=np.int64)
-
-    def states(self, states: ArrayLike) -> FloatArray:
-        """Return states as an (n, d) array after checking them; unavailable tests become NaN.
-
-        What an unavailable test showed is never known in operation, so no policy may use it.
-        """
-        rows = as_states(states, self.tests, self._outcome_limits).copy()
-        if not self.all_available:
-            rows[:, [not test.available for test in self.tests]] = np.nan
-        return rows
-
-    @cached_property
-    def _outcome_limits(self) -> FloatArray:
-        return outcome_limits(self.tests)
-
-    def costs(self, states: ArrayLike) -> FloatArray:
-        """Return what each test would cost in each state, shape (n, d).
-
-        A test of a group costs its `group_cost` where another *run* test of the group is known; tests known on
-        arrival cost nothing; tests that cannot be chosen cost infinity.
-        """
-        costs = self.prices.after(~np.isnan(self.states(states)))
-        costs[:, [not test.available for test in self.tests]] = np.inf
-        return costs
-
-    def cost_of_the_rest(self, states: ArrayLike) -> FloatArray:
-        """Return what it costs to run every remaining test in each state, shape (n,)."""
-        return self.prices.adding(~np.isnan(self.states(states)), self.cheapest_order)
-
-    def after(self, state: FloatArray, test: int) -> FloatArray:
-        """Return the states after each outcome of a test, shape (k, d)."""
-        states = np.tile(state, (self.tests[test].k, 1))
-        states[:, test] = np.arange(len(states))
-        return states
-
-    def peers(self, test: int) -> IntArray:
-        """Return the other tests whose being run lowers the price of `test`."""
-        return np.flatnonzero(self.prices.peers[test])
 
     def payoff(self, rows: FloatArray) -> FloatArray:
         """Return the reward's columns for complete rows, shape (n, columns)."""
@@ -262,43 +175,20 @@ class Problem(Shown):
         """
         if self.kind is Kind.SETS:
             return np.zeros(len(states), dtype=np.bool_)
-        return np.asarray(~np.isnan(states[:, self._targets]).any(axis=1))
+        return np.asarray(~np.isnan(states[:, self.targets]).any(axis=1))
 
     @cached_property
-    def _targets(self) -> IntArray:
-        """The tests on which the reward depends; all of them, where it does not say."""
+    def targets(self) -> IntArray:
+        """Indices of the tests on which the reward may depend: all of them, where it does not say."""
         return self.reward.depends_on(self.tests) if isinstance(self.reward, BaseReward) else np.arange(self.d)
 
     def realised(self, rows: FloatArray, actions: IntArray) -> FloatArray:
         """Return f(x, y) for complete rows and the decisions taken, given as actions (d, d + 1, ...), shape (n,)."""
         return self.reward.realised(self.tests, self.decisions, rows, actions - self.d)
 
-    def test_index(self, name: str) -> int:
-        """Return the index of a test by its name."""
-        return index_of("test", name, [test.name for test in self.tests])
-
     def decision_action(self, name: str) -> int:
         """Return the action that stands for a decision, by its name."""
         return self.d + index_of("decision", name, self.decisions)
-
-    def outcome(self, test: int, given: str | float) -> float:
-        """Return an outcome as it stands in a state: the number of a named one, or what was measured.
-
-        A number that is told of a test with cuts is the outcome between whose limits it lies.
-        """
-        one = self.tests[test]
-        try:
-            return one.read(given)
-        except ValueError as error:
-            raise no_outcome(one, given, str(error)) from error
-
-    def state(self, known: Mapping[str, str | float] | None = None) -> FloatArray:
-        """Return the state in which the named tests have the named (or measured) outcomes, shape (d,)."""
-        row = np.full(self.d, np.nan)
-        for name, given in (known or {}).items():
-            i = self.test_index(name)
-            row[i] = self.outcome(i, given)
-        return row
 
     def records(self, source: Any, *, sheet: str | None = None, uncut: bool = False) -> Records:
         """Read past subjects: one row each, one column a test, empty where it was not run.
@@ -346,15 +236,6 @@ class Problem(Shown):
         ['row 1 (b7)', 'row 2 (b9)']
         """
         return tables.read_names(source, self.tests, ignore=self.ignore, sheet=sheet, column=column)
-
-    def describe(self, state: ArrayLike) -> dict[str, str | float]:
-        """Return the known outcomes of a state by name (measured ones as numbers); the inverse of :meth:`state`."""
-        row = as_states(state, self.tests, self._outcome_limits)[0]
-        return {
-            test.name: float(value) if test.measured else test.names[int(value)]
-            for test, value in zip(self.tests, row, strict=True)
-            if not np.isnan(value)
-        }
 
     def action_name(self, action: int) -> str:
         """Return the name of the test or decision that an action stands for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -214,10 +215,8 @@ def _engine(problem: Problem, method: str | None, min_leaf: int) -> str:
 
 
 def _check_labels(problem: Problem, rows: FloatArray) -> None:
-    assert isinstance(problem.reward, Table)
-    targets = problem.reward.depends_on(problem.tests)
-    if not (~np.isnan(rows[:, targets])).all(axis=1).any():
-        names = ", ".join(problem.tests[i].name for i in targets)
+    if np.isnan(rows[:, problem.targets]).any(axis=1).all():
+        names = ", ".join(problem.tests[i].name for i in problem.targets)
         raise TableError(
             f"no row has a label ({names}), so that nothing tells what is to be decided; a fit needs rows with labels; "
             "fill in what became of these subjects"
@@ -231,7 +230,7 @@ def _check(problem: Problem) -> None:
             f"the reward is {type(problem.reward).__name__}; a fit needs a table of utilities over a target, or a few; "
             "write the reward as a table, or plan with proband.plan (proband plan --data)"
         )
-    labels = int(np.prod([float(problem.tests[i].k) for i in problem.reward.depends_on(problem.tests)]))
+    labels = math.prod(problem.tests[i].k for i in problem.targets)
     if labels > MOST_LABELS:
         raise PlanError(
             f"the targets have {labels} outcomes together; a fit learns up to {MOST_LABELS}; name fewer targets, or "

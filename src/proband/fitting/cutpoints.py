@@ -15,7 +15,6 @@ import numpy as np
 
 from proband.errors import PlanError
 from proband.problem import Problem
-from proband.rewards import Table
 from proband.vocabulary import DEFAULT_OUTCOMES, FloatArray, IntArray, outcome_codes
 
 MOST_PIECES = 4
@@ -152,8 +151,7 @@ def roundest(below: float, above: float) -> float:
 
 def _labels(problem: Problem, rows: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return labels (n,), -1 where they are not known, and what is at stake for each subject."""
-    assert isinstance(problem.reward, Table)
-    targets = problem.reward.depends_on(problem.tests)
+    targets = problem.targets
     if problem.tests and any(problem.tests[i].choose_cuts for i in targets):
         raise PlanError("the cuts of a target of the reward cannot be chosen: they say what is good; give cuts = [..]")
     known = ~np.isnan(rows[:, targets]).any(axis=1)
