@@ -147,8 +147,8 @@ def test_a_rollback_journal_that_others_are_at_work_on_stays_and_is_synced(store
     with closing(sqlite3.connect(path, isolation_level=None)) as reader, closing(SQLiteStore(str(path))) as again:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM entries").fetchall()
-        with again._pool.borrow() as connection:
-            again._file._use_wal(connection)
+        with again._connections._pool.borrow() as connection:
+            again._connections.file._use_wal(connection)
             assert not connection.wal
             assert connection.execute("PRAGMA synchronous").fetchall() == [(2,)]
         reader.execute("COMMIT")
@@ -468,7 +468,7 @@ def stopped_in_its_turn(path: Path) -> int:
     child = fork()
     if not child:
         other = SQLiteStore(str(path))
-        with other.exclusive("bolts"), other._reading() as connection:
+        with other.exclusive("bolts"), other._connections.reading() as connection:
             connection.execute("INSERT INTO entries VALUES (1, 11, 'half', '0', '')")
             os.write(writing, b"x")
             time.sleep(600)
@@ -548,7 +548,7 @@ def test_a_child_that_is_forked_in_the_middle_of_a_statement_is_told_so(
     inside, go_on = threading.Event(), threading.Event()
 
     def read() -> None:
-        with store._pool.borrow():
+        with store._connections._pool.borrow():
             inside.set()
             go_on.wait(60)
 

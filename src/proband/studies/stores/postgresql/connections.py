@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,22 +24,11 @@ from proband.studies.stores.entries import unknown
 from proband.studies.stores.patience import Patience, within
 from proband.studies.stores.pool import NothingYetError, OrElse, Pool
 from proband.studies.stores.postgresql.address import explain, hopeless, passing, read_address, without_secrets
+from proband.studies.stores.postgresql.connection import BEGIN, Connection, transaction
 from proband.studies.stores.postgresql.schema import check_current, migrate, outdated, read_format
 from proband.studies.stores.postgresql.witness import FLUSH, Witness
 
 T = TypeVar("T")
-
-
-class Connection(psycopg.Connection[Any]):
-    """A connection that waits for no answer beyond a deadline."""
-
-    deadline = 60.0
-
-    def wait(self, gen: Generator[Any, Any, T], *arguments: Any, **options: Any) -> T:
-        """Wait for a statement."""
-        return super().wait(_until(gen, Patience(self.deadline)), *arguments, **options)
-
-
 Task = Callable[[Connection, bool], T]
 
 SECONDS_TO_REACH = 10.0
@@ -60,13 +49,10 @@ SET idle_in_transaction_session_timeout = {idle};
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
 """
 _LOCKED = "55P03"
-_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _LOCK = """
 SELECT id, (SELECT max(number) FROM proband_migrations)
 FROM proband_studies WHERE name = {study} FOR NO KEY UPDATE OF proband_studies
 """
-
-
 _OF_STUDY = "FROM proband_entries WHERE study = (SELECT id FROM proband_studies WHERE name = {study})"
 _LENGTH = f"SELECT max(number) {_OF_STUDY}"
 _NEWS = f"SELECT number, key, hash, body {_OF_STUDY} AND number > {{after}} ORDER BY number LIMIT {{limit}}"
@@ -252,7 +238,7 @@ class Connections:
 
         Return its number, its length, and what is wanted.
         """
-        asked, name = [_BEGIN, _LOCK, _LENGTH], {"study": Literal(study)}
+        asked, name = [BEGIN, _LOCK, _LENGTH], {"study": Literal(study)}
         if wanted is not None:
             asked += [_NEWS, *([] if wanted.key is None else [_FOUND])]
             name |= {field: Literal(value) for field, value in wanted._asdict().items()}
@@ -316,42 +302,3 @@ class Connections:
             connection.execute(_SETTINGS.format(lock=lock, idle=idle).encode())
         self._reached = True
         return connection
-
-
-def _until(gen: Generator[Any, Any, T], patience: Patience) -> Generator[Any, Any, T]:
-    """Go on with a statement as long as there is patience; psycopg asks ten times a second."""
-    try:
-        wanted = next(gen)
-        while True:
-            ready = yield wanted
-            if not ready and not patience.left:
-                raise psycopg.OperationalError(f"the server did not answer within {patience.seconds:.3g} seconds")
-            wanted = gen.send(ready)
-    except StopIteration as ended:
-        result: T = ended.value
-        return result
-
-
-@contextmanager
-def transaction(connection: Connection) -> Iterator[None]:
-    """Commit what happens in the block, all or none."""
-    connection.execute(_BEGIN)
-    with _ending(connection):
-        yield
-
-
-@contextmanager
-def _ending(connection: Connection) -> Iterator[None]:
-    """Commit in the end; after a StudyError, roll back and leave the connection usable."""
-    try:
-        yield
-    except StudyError:
-        connection.execute("ROLLBACK")
-        raise
-    check_committed(connection.execute("COMMIT").statusmessage)
-
-
-def check_committed(ended: str | None) -> None:
-    """Raise StoreError unless this is what the server says of a commit."""
-    if ended != "COMMIT":
-        raise StoreError(f"PostgreSQL answered {ended!r} to COMMIT; nothing of this write was recorded; do it again")

@@ -22,7 +22,8 @@ from proband.errors import StudyExistsError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 from proband.studies.stores.pool import NothingYetError
-from proband.studies.stores.postgresql.connections import Connection, Connections, Wanted, check_committed, transaction
+from proband.studies.stores.postgresql.connection import Connection, check_committed, transaction
+from proband.studies.stores.postgresql.connections import Connections, Wanted
 
 BATCH = 5_000
 """Entries in one statement."""

@@ -12,19 +12,17 @@ from __future__ import annotations
 import itertools
 import os
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from operator import lt
-from typing import Any, NamedTuple
+from typing import Any
 
 from proband.errors import ConflictError, StoreError, StudyError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
-from proband.studies.stores.patience import within
-from proband.studies.stores.pool import NothingYetError, OrElse, Pool, tainted
-from proband.studies.stores.sqlite.file import Connection, DatabaseFile, damaged, explain, explain_system
-from proband.studies.stores.sqlite.turns import Turn, Turns
+from proband.studies.stores.pool import NothingYetError
+from proband.studies.stores.sqlite.connections import Connections, Held
+from proband.studies.stores.sqlite.file import damaged
 
 DEADLINE = 20.0
 """Seconds for which others may hold the file: a turn takes milliseconds, so that somebody was stopped in one."""
@@ -46,13 +44,6 @@ _KEPT = f"SELECT name FROM cache WHERE study = {_STUDY} ORDER BY name"
 _TAIL = (
     "SELECT id, (SELECT number FROM entries WHERE study = id ORDER BY number DESC LIMIT 1) FROM studies WHERE name = ?"
 )
-
-
-class _Held(NamedTuple):
-    """A turn, and the connection with its transaction."""
-
-    turn: Turn
-    connection: Connection
 
 
 class SQLiteStore:
@@ -80,17 +71,12 @@ class SQLiteStore:
     def __init__(self, path: str, *, deadline: float = DEADLINE) -> None:
         self._url = f"sqlite:///{path}"
         self.path = os.path.abspath(path)
-        self._deadline = deadline
         folder = os.path.dirname(self.path)
         if not os.path.isdir(folder):
             raise StoreError(f"the folder {folder} of {self._url} does not exist; make it, or correct the path")
         if os.path.isdir(self.path):
             raise StoreError(f"{self.path} is a folder; a store is a file; give its name, as in {self._url}/proband.db")
-        self._turns = Turns(self.path)
-        self._file = DatabaseFile(self.path, deadline, self._turn)
-        self._pool: Pool[Connection] = Pool(self._connect, sqlite3.Connection.close, self._file.usable, place=self.path)
-        self._mine = threading.local()
-        self._unsynced: StoreError | None = None
+        self._connections = Connections(self.path, deadline)
 
     @property
     def url(self) -> str:
@@ -100,26 +86,26 @@ class SQLiteStore:
     def create(self, study: str, first: Entry, rest: Iterable[Entry] = ()) -> None:
         """Begin a log, all or none."""
         check_create(study, first)
-        with self._turn():
+        with self._connections.turn():
             try:
                 self._create(study, first, rest)
             except NothingYetError:
-                with self._errors():
-                    self._file.make()
+                with self._connections.errors():
+                    self._connections.file.make()
                 self._create(study, first, rest)
 
     def studies(self) -> list[str]:
         """Return the names of all studies, sorted."""
-        with suppress(NothingYetError), self._errors(), self._reading() as connection:
-            names = [name for (name,) in self._file.execute(connection, "SELECT name FROM studies")]
+        with suppress(NothingYetError), self._connections.errors(), self._connections.reading() as connection:
+            names = [name for (name,) in self._connections.file.execute(connection, "SELECT name FROM studies")]
             self._check_type(str, names, "the name of a study is no text")
             return sorted(names)
         return []
 
     def listed(self, after: str, limit: int) -> list[tuple[str, Entry, Entry]]:
         """Return some of the names after a text, with their first and last entries."""
-        with suppress(NothingYetError), self._errors(), self._reading() as connection:
-            rows = self._file.execute(connection, _LISTED, (after, limit))
+        with suppress(NothingYetError), self._connections.errors(), self._connections.reading() as connection:
+            rows = self._connections.file.execute(connection, _LISTED, (after, limit))
             for first in (1, 5):
                 self._check_type(int, [row[first] for row in rows], "a study has no entries, or one without a number")
             return [(row[0], Entry(*row[1:5]), Entry(*row[5:])) for row in rows]
@@ -147,14 +133,14 @@ class SQLiteStore:
         rows = self._ask_about(study, _FIND, key)
         if not rows:
             return None
-        with self._errors(), self._reading() as connection:
-            self._sync(connection)
+        with self._connections.errors(), self._connections.reading() as connection:
+            self._connections.sync(connection)
         return Entry._make(rows[0])
 
     def append(self, study: str, entries: Sequence[Entry], expected: int) -> None:
         """Add entries, all or none; they are synced to the disk when this returns."""
         check_append(entries, expected)
-        with self._existing(study), self._writing() as held, self._errors():
+        with self._existing(study), self._connections.writing() as held, self._connections.errors():
             number, length = self._tail(held, study)
             if length != expected:
                 raise too_long(study, length, expected)
@@ -163,7 +149,7 @@ class SQLiteStore:
     @contextmanager
     def exclusive(self, study: str) -> Iterator[None]:
         """Hold off other writers of the file, until the first append in the block or its end."""
-        with self._existing(study), self._writing():
+        with self._existing(study), self._connections.writing():
             yield
 
     def cached(self, study: str, name: str) -> bytes | None:
@@ -173,14 +159,14 @@ class SQLiteStore:
 
     def keep(self, study: str, name: str, content: bytes) -> None:
         """Keep a cache beside the log."""
-        with self._existing(study), self._writing() as held, self._errors():
+        with self._existing(study), self._connections.writing() as held, self._connections.errors():
             self._put(held, self._tail(held, study)[0], name, content)
 
     def swap(self, study: str, name: str, expected: bytes | None, content: bytes | None) -> bool:
         """Keep a content in the place of the expected one."""
         if self.cached(study, name) != expected:  # without a turn: whoever waits looks often
             return False
-        with self._existing(study), self._writing() as held, self._errors():
+        with self._existing(study), self._connections.writing() as held, self._connections.errors():
             number, _ = self._tail(held, study)
             if self.cached(study, name) != expected:
                 return False
@@ -193,7 +179,7 @@ class SQLiteStore:
 
     def forget(self, study: str, name: str) -> None:
         """Keep nothing under a name any more."""
-        with self._existing(study), self._writing() as held, self._errors():
+        with self._existing(study), self._connections.writing() as held, self._connections.errors():
             self._put(held, self._tail(held, study)[0], name, None)
 
     @property
@@ -209,112 +195,36 @@ class SQLiteStore:
     @contextmanager
     def deferring(self) -> Iterator[int]:
         """Let appends of this thread in the block return before they are durable; :meth:`settle` makes them so."""
-        self._mine.deferred = True
-        try:
+        with self._connections.deferred():
             yield 0
-        finally:
-            self._mine.deferred = False
 
     def settle(self, since: int = 0) -> None:
         """Make everything durable that was appended before, by whichever thread."""
-        with self._errors(), self._reading() as connection:
-            self._sync(connection)
+        with self._connections.errors(), self._connections.reading() as connection:
+            self._connections.sync(connection)
 
     def close(self) -> None:
         """Close the file; a store that is used again opens it again."""
-        self._pool.close()
-
-    @contextmanager
-    def _turn(self) -> Iterator[Turn]:
-        """Give this thread's turn, or wait for one; everything in it has the same deadline."""
-        mine: Turn | None = getattr(self._mine, "turn", None)
-        if mine is not None and mine.held:
-            yield mine
-            return
-        with within(self._deadline), self._turns.turn(self._deadline) as turn:
-            self._mine.turn = turn
-            try:
-                yield turn
-            finally:
-                self._mine.turn = mine
-
-    @contextmanager
-    def _writing(self) -> Iterator[_Held]:
-        """Give the transaction of this thread's turn, or begin one in a turn of its own, and commit it in the end."""
-        held = self._held()
-        if held is not None:
-            yield held
-            return
-        with self._turn() as turn:
-            with self._errors():
-                connection = self._begun()
-            self._mine.held = _Held(turn, connection)
-            keep = False
-            try:
-                yield self._mine.held
-                with self._errors():
-                    self._commit(connection)
-                keep = True
-            except BaseException as error:
-                keep = not isinstance(error, OSError | sqlite3.Error)
-                raise
-            finally:
-                self._mine.held = None
-                if keep:
-                    connection.rollback()  # what is left if the block failed
-                self._pool.give(connection, keep=keep)
-
-    def _begun(self) -> Connection:
-        """Return a connection in a new transaction."""
-        connection = self._pool.take()
-        with OrElse(lambda: self._pool.give(connection, keep=False)):
-            self._file.begin(connection)
-        return connection
-
-    def _commit(self, connection: Connection) -> None:
-        if connection.in_transaction:
-            self._file.execute(connection, "COMMIT")
-
-    def _held(self) -> _Held | None:
-        held: _Held | None = getattr(self._mine, "held", None)
-        return held if held is not None and held.turn.held and held.connection.in_transaction else None
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        """Lend the connection of this thread's turn, or any other."""
-        held = self._held()
-        if held is not None:
-            yield held.connection
-            return
-        with self._pool.borrow() as connection:
-            yield connection
-
-    def _connect(self) -> Connection:
-        if self.path in tainted:
-            raise StoreError(
-                f"{self.path} was in use by another thread when this process was forked, and SQLite cannot be used "
-                "across such a fork; fork while nobody writes, or start a new program (spawn)"
-            )
-        return self._file.connect()
+        self._connections.close()
 
     def _ask_about(self, study: str, question: str, *parameters: object) -> list[Any]:
         """Return rows of a study; none may mean that there is no such study."""
-        with suppress(NothingYetError), self._errors(), self._reading() as connection:
-            rows = self._file.execute(connection, question, (study, *parameters))
+        with suppress(NothingYetError), self._connections.errors(), self._connections.reading() as connection:
+            rows = self._connections.file.execute(connection, question, (study, *parameters))
             if rows or study in connection.seen:  # a study that was there once does not go away
                 return rows
-            if self._file.execute(connection, "SELECT 1 FROM studies WHERE name = ?", (study,)):
+            if self._connections.file.execute(connection, "SELECT 1 FROM studies WHERE name = ?", (study,)):
                 connection.seen.add(study)
                 return rows
         raise unknown(study, self._url)
 
-    def _put(self, held: _Held, number: int, name: str, content: bytes | None) -> None:
+    def _put(self, held: Held, number: int, name: str, content: bytes | None) -> None:
         if content is None:
             held.connection.execute("DELETE FROM cache WHERE study = ? AND name = ?", (number, name))
         else:
             held.connection.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?)", (number, name, content))
 
-    def _tail(self, held: _Held, study: str) -> tuple[int, int]:
+    def _tail(self, held: Held, study: str) -> tuple[int, int]:
         """Return the number and the length of a study."""
         for row in held.connection.execute(_TAIL, (study,)).fetchall():
             self._check_type(int, row, f"the study {study!r} has no entries, or one without a number")
@@ -322,7 +232,7 @@ class SQLiteStore:
         raise unknown(study, self._url)
 
     def _create(self, study: str, first: Entry, rest: Iterable[Entry]) -> None:
-        with self._writing() as held, self._errors():
+        with self._connections.writing() as held, self._connections.errors():
             try:
                 number = held.connection.execute("INSERT INTO studies (name) VALUES (?)", (study,)).lastrowid
             except sqlite3.IntegrityError:
@@ -330,31 +240,18 @@ class SQLiteStore:
             entries = itertools.chain([first], checked(rest, 1))
             self._insert(held, int(number or 0), entries, lambda: key_taken(study, itertools.chain([first], rest)))
 
-    def _insert(self, held: _Held, number: int, entries: Iterable[Entry], taken: Callable[[], ConflictError]) -> None:
+    def _insert(self, held: Held, number: int, entries: Iterable[Entry], taken: Callable[[], ConflictError]) -> None:
         """Add entries and commit; then let the next one in, and sync while it is at work."""
         try:
             held.connection.executemany(_INSERT, ((number, *entry) for entry in entries))
         except (sqlite3.IntegrityError, StudyError) as error:
             held.connection.rollback()
-            self._file.begin(held.connection)  # for what else there is to do in this turn
+            self._connections.file.begin(held.connection)  # for what else there is to do in this turn
             raise (error if isinstance(error, StudyError) else taken()) from None
-        self._commit(held.connection)
+        self._connections.commit(held.connection)
         held.turn.end()
-        if not getattr(self._mine, "deferred", False):
-            self._sync(held.connection)
-
-    def _sync(self, connection: Connection) -> None:
-        """Sync, and never again after it failed: the system may have dropped what it could not write."""
-        if self._unsynced is None:
-            try:
-                self._file.sync(connection)
-            except OSError as error:
-                self._unsynced = StoreError(
-                    f"{self.path}: the disk could not keep what was written ({error.strerror}), which may be lost if "
-                    "the machine stops now; look after the disk, and open the store again"
-                )
-        if self._unsynced is not None:
-            raise self._unsynced
+        if not self._connections.deferring:
+            self._connections.sync(held.connection)
 
     @contextmanager
     def _existing(self, study: str) -> Iterator[None]:
@@ -362,19 +259,6 @@ class SQLiteStore:
             yield
         except NothingYetError:
             raise unknown(study, self._url) from None
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Give everything in the block one deadline, and its faults the words of a store."""
-        try:
-            with within(self._deadline):
-                yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise explain(error, self.path) from error
-        except StoreError:
-            raise
-        except OSError as error:
-            raise explain_system(error, self.path) from error
 
     def _check_type(self, kind: type, values: Iterable[object], what: str) -> None:
         """Raise unless all values are of a type: a damaged file may give anything."""
