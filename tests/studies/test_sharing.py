@@ -20,7 +20,7 @@ from proband.agents import Setting
 from proband.policies import FixedSet, test_everything
 from proband.rewards import Table
 from proband.studies import Study, Subject
-from proband.studies.learning import replanning, sharing
+from proband.studies.learning import learners, sharing
 from proband.studies.queries import planned
 from proband.studies.stores import MemoryStore, Store
 from proband.vocabulary import FloatArray, Kind, Policy
@@ -64,7 +64,7 @@ class Planner:
 def _worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every plan is worth sharing, and nobody waits for long."""
     for name in ("QUICK", "WORTH"):
-        monkeypatch.setattr(replanning, name, 0.0)
+        monkeypatch.setattr(learners, name, 0.0)
     monkeypatch.setattr(sharing, "ALIVE", 0.02)
     monkeypatch.setattr(sharing, "OVER", 0.3)
     Planner.gate, Planner.planning, Planner.plans = threading.Event(), threading.Event(), 0
@@ -201,7 +201,7 @@ def test_who_plans_is_killed_and_another_takes_over_at_once(
 
 def plan_for_ever(url: str) -> None:
     """Hold the claim in this process, and make no plan."""
-    replanning.Replanner._learn_main = lambda *_: time.sleep(600)  # type: ignore[method-assign,assignment]
+    learners.Learners.learn_main = lambda *_: time.sleep(600)  # type: ignore[method-assign,assignment]
     with Study.open("line", store=url, station="A", replan="aside") as study:
         study.arrive()
     os._exit(1)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from proband.errors import ProbandError, ServiceError
 from proband.studies import Study
-from proband.studies.learning.replanning import Planned
+from proband.studies.learning.learners import Planned
 from proband.studies.queries import planned
 
 LOOK = 1.0

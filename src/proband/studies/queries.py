@@ -21,7 +21,7 @@ from proband.studies.exchange.spreadsheets import Rows, table_of, write_rows
 from proband.studies.learning import acting
 from proband.studies.learning import replay as replaying
 from proband.studies.learning.advice import Advice, action_for, advise
-from proband.studies.learning.replanning import Planned
+from proband.studies.learning.learners import Planned
 from proband.studies.learning.replay import Replayed
 from proband.studies.ledger.chain import Event, unseal
 from proband.studies.ledger.ledger import OPEN, Observation, Outcome

@@ -30,7 +30,7 @@ class Planner(Protocol):
         ...
 
 
-class Planned(NamedTuple):
+class CarriedOut(NamedTuple):
     """What came of an order: an agent that learned what it had to, how many plans it made, and its seconds of CPU."""
 
     state: State
@@ -84,10 +84,10 @@ def carried_out(order: bytes) -> bytes:
     return freeze([list(learner.state), span.plans, time.thread_time() - began], basis)
 
 
-def outcome_of(answer: bytes, basis: Basis) -> Planned:
+def outcome_of(answer: bytes, basis: Basis) -> CarriedOut:
     """Return what came of an order."""
     state, plans, seconds = thaw(answer, basis)
-    return Planned(State(*state), plans, seconds)
+    return CarriedOut(State(*state), plans, seconds)
 
 
 def _listed(part: Part) -> list[Any]:

@@ -20,32 +20,19 @@ Closing waits for nobody: a plan that is being made then is thrown away when it 
 
 from __future__ import annotations
 
-import math
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from typing import NamedTuple
 
-import numpy as np
-
-from proband.errors import PlanError, ProbandError, StudyError
-from proband.policies import chances
-from proband.studies.learning.frozen import Basis, FreezeError
-from proband.studies.learning.learner import Advance, Learner, MakeAgent, PolicySpan, State, Statement
-from proband.studies.learning.orders import Planner, order_of, outcome_of
+from proband.errors import ProbandError, StudyError
+from proband.studies.learning.kept import KeptPolicies
+from proband.studies.learning.learner import MakeAgent, PolicySpan, Statement
+from proband.studies.learning.learners import Learners, Planned
+from proband.studies.learning.orders import Planner
 from proband.studies.learning.sharing import SharedPlans
 from proband.studies.ledger.ledger import Ledger
-from proband.vocabulary import NEVER
 
 MODES = ("background", "aside", "now", "never")
-QUICK = 0.05
-"""Seconds of learning that nobody notices."""
-
-WORTH = 0.005
-"""Seconds of learning for which it is worth asking another process."""
-
 PAUSES = (0.05, 1.0)
 """Seconds between two looks at whether another process has planned: at first, and at most."""
 
@@ -55,27 +42,12 @@ RESTS = 4.0
 GRACE = 0.5
 """Seconds that closing gives the thread to end."""
 
-KEPT = 2
-"""Policies that are kept although no subject is bound to them: an arrival may be under way."""
-
 
 def mode_of(given: str) -> str:
     """Return a mode after checking it."""
     if given not in MODES:
         raise StudyError(f"replan is {given!r}; it must be one of {', '.join(MODES)}; choose one")
     return given
-
-
-class Planned(NamedTuple):
-    """Plans that were made here or for us, the seconds that they took, and plans of others that were taken over."""
-
-    made: int = 0
-    seconds: float = 0.0
-    taken: int = 0
-
-    def plus(self, other: Planned) -> Planned:
-        """Return both together."""
-        return Planned(self.made + other.made, self.seconds + other.seconds, self.taken + other.taken)
 
 
 class Replanner:
@@ -105,18 +77,26 @@ class Replanner:
         catch_up: Callable[[], None] = lambda: None,
     ) -> None:
         self.mode = mode_of(mode)
-        self._make, self._ledger, self._lock = make, ledger, lock
-        self._shared, self._planner, self._catch_up = shared, planner, catch_up
-        self._worth = WORTH if mode == "aside" else QUICK
-        self.newest: PolicySpan | None = None  # what newcomers get at present; None before anybody asked for one
-        self._kept: list[PolicySpan] = []
-        self._learners: dict[bool, Learner] = {}  # the one that goes on, and one aside for what was before
-        self._planning, self._main_lock, self._aside_lock = threading.Lock(), threading.Lock(), threading.Lock()
+        self._ledger, self._lock = ledger, lock
+        self._shared, self._catch_up = shared, catch_up
+        self._stopping, self._closed = threading.Event(), threading.Event()
+        self._kept = KeptPolicies(ledger, lock)
+        self._learners = Learners(
+            make, ledger, lock, self._kept, shared=shared, planner=planner, eager=mode == "aside", closed=self._closed
+        )  # fmt: skip
+        self._planning, self._aside_lock = threading.Lock(), threading.Lock()
         self._worker: threading.Thread | None = None
-        self._stopping, self._closed = threading.Event(), False
-        self._took, self._a_plan = 0.0, math.inf
-        self.planned = Planned()
         self.trouble: Exception | None = None  # what went wrong when the thread tried to learn
+
+    @property
+    def newest(self) -> PolicySpan | None:
+        """What newcomers get at present; None before anybody asked for one."""
+        return self._kept.newest
+
+    @property
+    def planned(self) -> Planned:
+        """Plans that were made or taken over."""
+        return self._learners.planned
 
     def current(self) -> PolicySpan:
         """Return the policy for newcomers; waits for a plan only if there is none at all."""
@@ -128,44 +108,40 @@ class Replanner:
     def replan(self) -> PolicySpan:
         """Learn everything up to the end of the log, now."""
         with self._planning:
-            self._take_over()
+            self._learners.take_over()
             with self._lock:
-                on_the_way = [] if False in self._learners else self._bound(self._ledger.position)
+                on_the_way = [] if self._learners.main is not None else self._kept.bound(self._ledger.position)
             for position in on_the_way:
-                if self._find(position) is None:
-                    self._keep(self._learn_main(position))
+                if self._kept.find(position) is None:
+                    self._kept.keep(self._learners.learn_main(position))
             span = self._agreed()
-            self._keep(span)
-            self.newest, self.trouble = span, None
+            self._kept.keep(span)
+            self._kept.newest, self.trouble = span, None
             return span
 
     def at(self, position: int) -> PolicySpan:
         """Return the policy of agent_at(position)."""
-        found = self._find(position)
+        found = self._kept.find(position)
         if found is not None:
             return found
         with self._aside_lock:
-            self._look_up(position)
-            found = self._find(position)
+            self._learners.look_up(position)
+            found = self._kept.find(position)
             if found is not None:
                 return found
-            with self._lock:
-                on_the_way = self._bound(position)
-            for earlier in on_the_way:
-                if self._find(earlier) is None:
-                    self._keep(self._learn(earlier, aside=True))
-            found = self._find(position)
+            for earlier in self._kept.bound(position):
+                if self._kept.find(earlier) is None:
+                    self._kept.keep(self._learners.learn_aside(earlier))
+            found = self._kept.find(position)
             if found is None:
-                found = self._learn(position, aside=True)
-                self._keep(found)
+                found = self._learners.learn_aside(position)
+                self._kept.keep(found)
         return found
 
     def statement(self) -> Statement:
         """Return what the agent behind the policy for newcomers states; nothing if it failed to learn."""
         self.current()
-        with self._main_lock:
-            main = self._learners.get(False)
-            return Statement() if main is None else Statement.of(main.agent)
+        return self._learners.statement()
 
     def after_write(self, *, amended: bool = False) -> None:
         """Bring the policy up to date if it may have changed, now or in a thread, as the mode says.
@@ -179,8 +155,7 @@ class Replanner:
             end = self._ledger.position
             due = span.due(self._ledger)
             anew = due and self._ledger.outdated(span.position, end)
-        limit = self._worth if self.mode == "aside" else QUICK
-        quick = not anew and self._a_plan < limit and not self._planning.locked()
+        quick = not anew and self._learners.a_plan < self._learners.worth and not self._planning.locked()
         if due and (self.mode == "now" or quick):
             self._try()
         elif due:
@@ -188,7 +163,7 @@ class Replanner:
 
     def close(self) -> None:
         """Stop the thread, or leave it alone with the plan that it is making: nothing comes of that any more."""
-        self._closed = True
+        self._closed.set()
         self._stopping.set()
         worker = self._worker
         if worker is not None:
@@ -214,7 +189,7 @@ class Replanner:
                     self._worker = None
                 return
             if anew:
-                self._stopping.wait(RESTS * self._took)
+                self._stopping.wait(RESTS * self._learners.took)
 
     def _try(self) -> bool:
         """Learn; if that fails, the study goes on with the policy that it has, and its summary tells."""
@@ -227,148 +202,27 @@ class Replanner:
     def _begin(self) -> None:
         """Begin with what others planned last, even if there will soon be another plan."""
         if self.newest is None:
-            self._take_over()
-            main = self._learners.get(False)
+            self._learners.take_over()
+            main = self._learners.main
             if main is not None:
-                self._keep(main.span)
-                self.newest = main.span
+                self._kept.keep(main.span)
+                self._kept.newest = main.span
                 if main.span.due(self._ledger):
                     self._start()
 
     def _agreed(self) -> PolicySpan:
         """Learn up to the end of the log; with others who share plans one makes them, and the others wait."""
-        pause = PAUSES[0]
-        while self._shared is not None and self._shared.able and self._a_plan >= self._worth and self._plans_ahead():
+        learners, pause = self._learners, PAUSES[0]
+        while self._shared is not None and self._shared.able and learners.a_plan >= learners.worth:
+            if not learners.plans_ahead():
+                break
             with self._shared.claim() as mine:
                 if mine:
-                    self._take_over()
-                    span = self._learn_main(self._ledger.position)
-                    if span.plans and self._took >= self._worth:
-                        self._shared.publish(self._learners[False].state)
-                    return span
+                    return learners.learn_for_all(self._ledger.position)
             self._stopping.wait(pause)
-            self._go_on()
+            learners.go_on()
             pause = min(PAUSES[1], 1.5 * pause)
             with suppress(ProbandError):
                 self._catch_up()
-            self._take_over()
-        return self._learn_main(self._ledger.position)
-
-    def _plans_ahead(self) -> bool:
-        """Return whether a plan is to be made to get to the end of the log."""
-        with self._main_lock:
-            main = self._learners.get(False) or self._learners.setdefault(False, self._new())
-        with self._lock:
-            return main.span.due(self._ledger)
-
-    def _take_over(self) -> None:
-        """Go on from what another process has learned, if that is further."""
-        main = self._learners.get(False)
-        if self._shared is None or not self._shared.able or (main is not None and not self._plans_ahead()):
-            return
-        state = self._shared.latest(-1 if main is None else main.position)
-        if state is not None:
-            self.planned = self.planned.plus(Planned(taken=1))
-            learner = self._new(state)
-            self._warm(learner)
-            with self._main_lock:
-                self._learners[False] = learner
-            self._keep(learner.span)
-
-    def _warm(self, learner: Learner) -> None:
-        """Use a plan that was made elsewhere once, so that what has to be loaded for it is loaded before it is used."""
-        policy, nothing = learner.span.policy, np.full((1, self._ledger.problem.d), np.nan)
-        with suppress(ProbandError):
-            chances(self._ledger.problem, policy, np.zeros_like(nothing))
-            policy.act(nothing, NEVER)
-
-    def _look_up(self, position: int) -> None:
-        """Take the plan that serves an earlier position from what is shared; or what there is before it, to go on."""
-        state = None if self._shared is None else self._shared.at(position)
-        if state is None:
-            return
-        learner, aside = self._new(state), self._learners.get(True)
-        if learner.span.serves(self._ledger, position):
-            self.planned = self.planned.plus(Planned(taken=1))
-            self._keep(learner.span)
-        elif state.position <= position and (aside is None or not state.position >= aside.position > position):
-            self._learners[True] = learner
-
-    def _new(self, state: State | None = None) -> Learner:
-        return Learner(self._make, self._ledger.unavailable, state)
-
-    def _learn_main(self, position: int) -> PolicySpan:
-        """Take the agent that goes on to a position, here or where plans are made; return its policy there."""
-        if self._planner is not None and self._a_plan >= WORTH and self._plans_ahead():
-            with suppress(PlanError, FreezeError):
-                return self._ordered(self._planner, position)
-        with self._main_lock:
-            return self._learn(position)
-
-    def _ordered(self, planner: Planner, position: int) -> PolicySpan:
-        """Have somebody else learn up to a position; meanwhile the agent here is as it was."""
-        basis = self._basis()
-        with self._main_lock:
-            main = self._learners.get(False)
-            with self._lock:
-                advance: Advance = (main or self._new()).way_to(self._ledger, position)
-            order = order_of(self._ledger, basis, None if main is None else main.state, advance)
-        came = outcome_of(planner.plan(order), basis)
-        self._go_on()
-        learner = self._new(came.state)
-        self._warm(learner)
-        with self._main_lock:
-            self._learners[False] = learner
-        self._count(came.seconds, came.plans)
-        return replace(learner.span, plans=came.plans)
-
-    def _basis(self) -> Basis:
-        return Basis(self._ledger.problem, self._make()) if self._shared is None else self._shared.basis
-
-    def _learn(self, position: int, *, aside: bool = False) -> PolicySpan:
-        """Take an agent to a position and return its policy there."""
-        learner = self._learners.pop(aside, None)  # an agent that fails half-way is not used again
-        if learner is None:
-            learner = self._new()
-        with self._lock:
-            advance = learner.way_to(self._ledger, position)
-        began = time.perf_counter()
-        span = learner.learn(advance, self._go_on)
-        took = time.perf_counter() - began
-        if aside:
-            self.planned = self.planned.plus(Planned(span.plans, took))
-        else:
-            self._count(took, span.plans)
-            if span.for_ever:  # there is nothing to be planned any more
-                self._a_plan = min(self._a_plan, took)
-        self._learners[aside] = learner
-        return span
-
-    def _count(self, seconds: float, plans: int) -> None:
-        self._took = seconds
-        self.planned = self.planned.plus(Planned(plans, seconds))
-        if plans:
-            self._a_plan = seconds / plans
-
-    def _go_on(self) -> None:
-        if self._closed:
-            raise StudyError("the study was closed while it was learning; a closed study does nothing; open it again")
-
-    def _find(self, position: int) -> PolicySpan | None:
-        with self._lock:
-            return next((kept for kept in reversed(self._kept) if kept.serves(self._ledger, position)), None)
-
-    def _keep(self, span: PolicySpan) -> None:
-        """Keep a policy, and drop those that no open subject is bound to."""
-        with self._lock:
-            policies = self._ledger.columns.policy
-            bound = {int(policies[i]) for i in self._ledger.open}
-            older, latest = self._kept[:-KEPT], self._kept[-KEPT:]
-            used = [kept for kept in older if kept is self.newest or any(kept.serves(self._ledger, p) for p in bound)]
-            self._kept = [*used, *latest, span]
-
-    def _bound(self, position: int) -> list[int]:
-        """Return the positions of open subjects that an agent passes on its way to a position, in order."""
-        policies = self._ledger.columns.policy
-        bound = {int(policies[i]) for i in self._ledger.open}
-        return sorted(p for p in bound if p < position and not self._ledger.outdated(p, position))
+            learners.take_over()
+        return learners.learn_main(self._ledger.position)
