@@ -8,6 +8,7 @@ import pytest
 from proband import Discrete, Problem, Test, plan
 from proband.errors import ProblemError
 from proband.planners import dense
+from proband.planners.dense_plan import root_value
 from proband.planners.layout import layout_of
 from proband.rewards import Table, forecasts
 from proband.vocabulary import outcome_rows
@@ -44,7 +45,7 @@ def test_the_value_is_the_entropy_that_is_left_and_what_was_paid(k: int, steps: 
         for known in ([], [0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2])
     )
     assert plan(problem, law).value > fixed - within  # a policy may do better than any set
-    deciding = float(dense.root_value(layout_of(problem), plan(problem, law, method="dense").solution))
+    deciding = float(root_value(layout_of(problem), plan(problem, law, method="dense").solution))
     assert deciding == pytest.approx(plan(problem, law, method="sparse").value)
 
 

@@ -12,6 +12,7 @@ import proband
 from benchmarks.planners import inductions
 from benchmarks.planners.cases import majority
 from proband.planners import dense
+from proband.planners.dense_plan import root_value
 from proband.planners.layout import layout_of
 from proband.policies import Node, Tree
 
@@ -49,7 +50,7 @@ def proband_kernel(problem, law):
 
     def solve():
         solution = dense.solve(layout, codes, law.probabilities, payoff)
-        return Answer(dense.root_value(layout, solution))
+        return Answer(root_value(layout, solution))
 
     return solve
 
@@ -60,7 +61,7 @@ def proband_draws(problem, law):
 
     def solve():
         solutions = dense.solve_many(layout, law.support, draws, payoff)
-        return Answer(float(np.mean([dense.root_value(layout, solution) for solution in solutions])))
+        return Answer(float(np.mean([root_value(layout, solution) for solution in solutions])))
 
     return solve
 

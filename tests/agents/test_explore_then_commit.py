@@ -9,7 +9,7 @@ from proband import Discrete, Problem, Records, Test, plan
 from proband.agents import FOREVER, Doubling, ExploreThenCommit, exploration_length
 from proband.errors import AgentError
 from proband.instances import paper_discrete
-from proband.planners.dense import DensePlan
+from proband.planners.dense_plan import DensePlan
 from proband.policies import FixedSet, follow
 from proband.rewards import Match, Table
 from proband.simulation import simulate

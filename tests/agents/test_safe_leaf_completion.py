@@ -13,7 +13,7 @@ from proband.agents import LeafCompletion, SafeLeafCompletion
 from proband.agents.listed import leaves
 from proband.errors import AgentError
 from proband.instances import Instance, easy, gout, many_states, paper_discrete, single_test
-from proband.planners.dense import BorrowedPlan
+from proband.planners.dense_plan import BorrowedPlan
 from proband.planners.layout import layout_of
 from proband.policies import AtLeaves, Completing, DecideNow, chances, follow
 from proband.rewards import Match, Table

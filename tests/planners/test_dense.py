@@ -14,7 +14,7 @@ import pytest
 import proband
 from proband import Discrete, Problem, Test, evaluate, plan
 from proband.errors import DistributionError, ProblemError, StateError, TooLargeError
-from proband.planners.dense import BorrowedPlan
+from proband.planners.dense_plan import BorrowedPlan
 from proband.planners.discrete_plan import DiscretePlan
 from proband.policies import DecideNow, FixedSet
 from proband.rewards import Match, Table, Unstated

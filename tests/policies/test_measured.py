@@ -7,7 +7,7 @@ from proband import Gaussian, Problem, Test
 from proband.errors import ProblemError
 from proband.instances import bolts_measured, monitoring_network, shafts
 from proband.policies import DecideNow, FixedSet, ProjectionDecider, decider_for, follow, test_everything
-from proband.policies.deciding import Beliefs, masks_of, members
+from proband.policies.beliefs import Beliefs, masks_of, members
 from proband.rewards import Entropy
 
 NAN = float("nan")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from proband.figures.canvas import FAINT, FILLS, INK, in_unit, literal, new_figure
-from proband.policies.deciding import members
+from proband.policies.beliefs import members
 from proband.problem import Problem
 from proband.quantities import percent
 from proband.rewards import Projection, Score

@@ -12,30 +12,24 @@ from __future__ import annotations
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Discrete, totals
-from proband.errors import StateError, TooLargeError
-from proband.planners.discrete_plan import DiscretePlan
+from proband.errors import TooLargeError
+from proband.planners.dense_plan import Actions, DensePlan, Solution
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.options import Options, serves
-from proband.policies import Episodes
 from proband.problem import Problem
 from proband.rewards import Table
 from proband.vocabulary import FloatArray, IntArray, Kind, Pooling, outcome_codes, outcome_rows
 
-Actions = NDArray[np.uint8 | np.int32]
-
 ONE_CALL = 2**18
 """Problems with fewer states are solved in one call by one thread."""
-
 
 MANY_DECISIONS = 8
 """From so many decisions on stakes may be those of labels."""
@@ -44,146 +38,6 @@ NO_TABLE = np.zeros((0, 0))
 
 WORTH_THREADS = 2**16
 """With fewer states in all, threads take longer to start than to work."""
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Unnormalised values and coded actions of all states.
-
-    Attributes
-    ----------
-    values : FloatArray of shape (states,)
-        P(s)·v(s).
-    actions : array of shape (states,)
-        A position in `Layout.tests`, or m + the best column of the payoff, or one more where P(s) = 0.
-    """
-
-    values: FloatArray
-    actions: Actions
-
-
-class DensePlan(DiscretePlan):
-    """An exact plan that has every state in a table (`solution`), numbered by its `layout`."""
-
-    method = "dense"
-    exact = True
-
-    def __init__(self, layout: Layout, distribution: Discrete, solution: Solution) -> None:
-        super().__init__(layout.problem, distribution)
-        self.layout = layout
-        self.solution = solution
-        if self.exact:
-            self.value = self.bound = root_value(layout, solution)
-        self._looks_up = self.problem.reward.pooling is Pooling.MAXIMUM
-
-    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
-        """Return the best action of each state, shape (n,).
-
-        Tests known on arrival come first where they are missing; a state of probability zero gets the decision
-        for the most similar outcome vectors (:mod:`proband.policies.deciding`).
-        """
-        rows = self.problem.states(states)
-        actions, known = self.missing_context(rows)
-        codes = self.solution.actions[self.layout.number(rows[known])]
-        actions[known] = meaning_of_codes(self, self.layout, rows[known], codes)
-        return actions
-
-    def run(self, rows: FloatArray) -> Episodes:
-        """Take subjects with complete outcome vectors (n, d) from arrival to decision, in compiled code."""
-        needed = [*self.layout.context, *self.layout.tests]
-        if np.isnan(rows[:, needed]).any():
-            raise StateError("an outcome is NaN; a subject's whole outcome vector must be known to run it; fill it in")
-        last, sets, costs, tests = self._walk(rows)
-        states = np.where(self.layout.done(sets), rows, np.nan)
-        if self._looks_up:
-            return Episodes(states, self._look_up(last, states), costs, tests)
-        codes = self.solution.actions[last]
-        return Episodes(states, meaning_of_codes(self, self.layout, states, codes), costs, tests)
-
-    def _walk(self, rows: FloatArray, begun: int = 0) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
-        """Take complete outcome vectors (n, d) to decision; `begun` are the tests done before, as bits."""
-        from proband.planners import dense_kernel
-
-        layout = self.layout
-        arrays = (layout.offset, layout.k, layout.prices, layout.peers)
-        outcomes = np.ascontiguousarray(rows[:, layout.tests], dtype=np.int64)
-        last, sets, costs, tests = dense_kernel.walk(
-            self.solution.actions, *arrays, layout.context_number(rows), outcomes, np.int64(begun)
-        )
-        return last, sets, costs, tests
-
-    def _look_up(self, last: IntArray, states: FloatArray) -> IntArray:
-        """Return the best decisions in last states, by the plan's rows that end there."""
-        ends, actions = self._decisions
-        place = np.minimum(np.searchsorted(ends, last), len(ends) - 1)
-        found = ends[place] == last
-        chosen = actions[place]
-        if not found.all():
-            chosen[~found] = self.decider.decide(states[~found])[0]
-        return chosen
-
-    @cached_property
-    def _decisions(self) -> tuple[IntArray, IntArray]:
-        """The numbers of the states in which subjects of the plan's law end, and the best decisions there."""
-        ends, of_row = np.unique(self._walk(self.distribution.support)[0], return_inverse=True)
-        return ends, self.decider.best(of_row, len(ends))[0]
-
-    def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
-        return np.asarray(self.solution.values[self.layout.number(rows)] / mass)
-
-
-class BorrowedPlan(DensePlan):
-    """The tests of a plan made under another law, with the decisions that are best under this one.
-
-    What it is worth, in every state, is worked out under this law by following it; how much better the best plan is,
-    is not known.
-    """
-
-    exact = False
-    bound = math.inf
-
-    def __init__(self, layout: Layout, distribution: Discrete, solution: Solution) -> None:
-        super().__init__(layout, distribution, solution)
-        self._looks_up = True
-
-    @cached_property
-    def value(self) -> float:  # type: ignore[override]
-        """Expected total reward of a new subject under this law."""
-        return self.evaluation.value
-
-    def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:
-        return np.array([self._followed(row) for row in rows])
-
-    def _followed(self, row: FloatArray) -> float:
-        """Return what following the tests from a state brings under this law, with the best decisions after them."""
-        agrees = np.flatnonzero(self.distribution.agrees(row))
-        begun = sum(1 << bit for bit, i in enumerate(self.layout.tests) if not np.isnan(row[i]))
-        last, _, costs, _ = self._walk(self.distribution.support[agrees], begun)
-        ends, cells = np.unique(last, return_inverse=True)
-        p = self.distribution.probabilities[agrees]
-        return float((self.decider.total(agrees, cells, len(ends)) - p @ costs) / p.sum())
-
-    def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
-        """Return the action of each state, shape (n,)."""
-        rows = self.problem.states(states)
-        actions = super().act(rows)
-        deciding = actions >= self.problem.d
-        actions[deciding] = self.decider.decide(rows[deciding])[0]
-        return actions
-
-
-def meaning_of_codes(plan: DiscretePlan, layout: Layout, rows: FloatArray, codes: Actions) -> IntArray:
-    """Turn stored codes into actions; decisions that a code does not tell are looked up."""
-    problem = plan.problem
-    meaning = np.full(layout.m + plan.problem.n_columns + 1, -1, dtype=np.int64)
-    meaning[: layout.m] = layout.tests
-    if problem.reward.pooling is Pooling.SUM:
-        meaning[layout.m : -1] = problem.d + np.arange(len(meaning) - 1 - layout.m)
-    actions = meaning[codes]
-    untold = actions < 0
-    if untold.any():
-        actions[untold] = plan.decider.decide(rows[untold])[0]
-    return actions
 
 
 @serves(Kind.LISTED)
@@ -200,7 +54,7 @@ def plan_dense(problem: Problem, distribution: Discrete, options: Options) -> De
 
 def stakes_of(problem: Problem) -> int:
     """Return how many stakes a state has: one for each decision, or for each label where these are far fewer."""
-    return math.prod(problem.k[_targets(problem)].tolist()) if _by_label(problem) else problem.n_columns
+    return _labels(problem) if _by_label(problem) else problem.n_columns
 
 
 def staked(problem: Problem, support: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -211,22 +65,21 @@ def staked(problem: Problem, support: FloatArray) -> tuple[FloatArray, FloatArra
     """
     if not _by_label(problem):
         return problem.payoff(support), NO_TABLE
-    targets = _targets(problem)
-    asked, labels = [problem.tests[i] for i in targets], math.prod(problem.k[targets].tolist())
+    targets, labels = problem.targets, _labels(problem)
+    asked = [problem.tests[i] for i in targets]
     rows = np.zeros((labels, problem.d))
     rows[:, targets] = outcome_rows(np.arange(labels), asked)
     shown = outcome_codes(support[:, targets], asked)
     return (shown[:, None] == np.arange(labels)).astype(np.float64), np.ascontiguousarray(problem.payoff(rows))
 
 
-def _targets(problem: Problem) -> IntArray:
-    reward = problem.reward
-    return reward.depends_on(problem.tests) if isinstance(reward, Table) else np.arange(problem.d)
+def _labels(problem: Problem) -> int:
+    """Return how many outcomes the tests have together on which the reward depends."""
+    return math.prod(problem.k[problem.targets].tolist())
 
 
 def _by_label(problem: Problem) -> bool:
-    labels = math.prod(problem.k[_targets(problem)].tolist())
-    return isinstance(problem.reward, Table) and problem.n_columns >= max(MANY_DECISIONS, 2 * labels)
+    return isinstance(problem.reward, Table) and problem.n_columns >= max(MANY_DECISIONS, 2 * _labels(problem))
 
 
 def solve_many(layout: Layout, support: FloatArray, weights: FloatArray, payoff: FloatArray) -> list[Solution]:
@@ -248,11 +101,6 @@ def solve_many(layout: Layout, support: FloatArray, weights: FloatArray, payoff:
         return [solve_one(number) for number in range(len(weights))]
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         return list(threads.map(solve_one, range(len(weights))))
-
-
-def root_value(layout: Layout, solution: Solution) -> float:
-    """Return the value before anything is known: a sum over what may be known on arrival."""
-    return float(solution.values[layout.offset[0] :].sum())
 
 
 def needed_memory(layout: Layout, columns: int) -> float:

@@ -221,7 +221,7 @@ def walk(
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray]:  # fmt: skip
     """Take subjects to decision, from arrival or from where some tests were done.
 
-    Parameters are the codes of :class:`~proband.planners.dense.Solution`, arrays of the layout, the numbers of the
+    Parameters are the codes of :class:`~proband.planners.dense_plan.Solution`, arrays of the layout, the numbers of the
     subjects' contexts (n,), their outcomes (n, m), and the tests done before as bits. Returns, for each, the number of
     the last state, the tests done as bits, what those cost that were done here, and how many they are.
     """

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from proband.distributions import Discrete
 from proband.errors import MissingExtraError, TooLargeError
-from proband.planners.dense import complete_codes, complete_states, meaning_of_codes
+from proband.planners.dense import complete_codes, complete_states
+from proband.planners.dense_plan import meaning_of_codes
 from proband.planners.discrete_plan import DiscretePlan
 from proband.planners.layout import MOST_TESTS, Layout, layout_of
 from proband.planners.memory import human_bytes, human_number

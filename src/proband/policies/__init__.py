@@ -1,7 +1,8 @@
 """Policies: maps from states to actions, and what following one does to subjects."""
 
+from proband.policies.beliefs import ProjectionDecider
 from proband.policies.completing import SUREST, CoinPolicy, Completing, ExtraPolicy, branches, chances, has_extra
-from proband.policies.deciding import Decider, ProjectionDecider, StopDecider, decider_for
+from proband.policies.deciding import Decider, StopDecider, decider_for
 from proband.policies.episodes import Episodes, follow
 from proband.policies.extra import Extra
 from proband.policies.fixed import DecideNow, FixedSet, test_everything

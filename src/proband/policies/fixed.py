@@ -126,4 +126,4 @@ def test_everything(problem: Problem, distribution: Distribution | None = None) 
     return FixedSet(problem, [problem.tests[i].name for i in problem.cheapest_order], distribution)
 
 
-test_everything.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
+vars(test_everything)["__test__"] = False  # pytest would take it for a test

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import PolicyError
-from proband.policies.deciding import MOST_TESTS, masks_of
+from proband.policies.beliefs import MOST_TESTS, masks_of
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 

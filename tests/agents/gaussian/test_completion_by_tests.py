@@ -6,7 +6,7 @@ import pytest
 from proband import plan
 from proband.errors import PolicyError
 from proband.policies import ByTests, CoinPolicy, Completing, branches, follow
-from proband.policies.deciding import masks_of
+from proband.policies.beliefs import masks_of
 
 
 def test_coins_fall_by_the_tested_set(lab, rng):

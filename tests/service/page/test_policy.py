@@ -11,7 +11,7 @@ from tests.service.page.living import inspected
 from tests.service.running import Running, at, new_study
 
 from proband import Problem, Study
-from proband.planners.dense import BorrowedPlan
+from proband.planners.dense_plan import BorrowedPlan
 from proband.studies import open_store
 from proband.studies.learning.acting import plan_of
 

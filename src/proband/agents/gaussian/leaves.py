@@ -25,7 +25,7 @@ from proband.estimators import GaussianLikelihood
 from proband.planners import Plan
 from proband.planners.evaluation import expected_rewards
 from proband.policies import SUREST, ByTests, Episodes, ProjectionDecider, follow
-from proband.policies.deciding import masks_of
+from proband.policies.beliefs import masks_of
 from proband.problem import Problem
 from proband.vocabulary import FloatArray
 

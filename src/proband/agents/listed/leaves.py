@@ -38,7 +38,8 @@ from proband.distributions import totals
 from proband.errors import AgentError
 from proband.estimators import Likelihood
 from proband.planners.below import values_below
-from proband.planners.dense import BorrowedPlan, DensePlan, Solution, check_size, solve_many
+from proband.planners.dense import check_size, solve_many
+from proband.planners.dense_plan import BorrowedPlan, DensePlan, Solution
 from proband.planners.layout import layout_of
 from proband.policies import SUREST, AtLeaves, Decider, follow
 from proband.problem import Problem

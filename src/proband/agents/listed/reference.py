@@ -14,7 +14,8 @@ from proband.agents.estimates import NO_LIMITS, PerSubject, Planner, plan_estima
 from proband.distributions import Discrete, Distribution
 from proband.estimators import Likelihood
 from proband.planners import Plan, evaluate
-from proband.planners.dense import DensePlan, solve_many
+from proband.planners.dense import solve_many
+from proband.planners.dense_plan import DensePlan
 from proband.planners.layout import layout_of
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray, Policy, outcome_codes

@@ -31,7 +31,7 @@ DRAW_SWEEPS = 200
 
 def perturb(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, fit: Fit, shares: FloatArray) -> FloatArray:
     """Return intensities maximising F with perturbed counts and components drawn from `shares` (K, J), shape (K,)."""
-    from proband.estimators.listed.kernel import dual_solve
+    from proband.estimators.listed.dual_kernel import dual_solve
 
     mass = np.maximum(rng.standard_gamma(cells.own + mixture.shape), 1e-300)
     counts = np.maximum(rng.standard_gamma(cells.counts), 1e-300)
@@ -45,7 +45,7 @@ def perturb(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, fit: 
 
 def sweep(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, intensities: FloatArray, sweeps: int) -> None:
     """Run Gibbs sweeps from `intensities` (K,), in place; fractional counts are rounded."""
-    from proband.estimators.listed.kernel import gibbs
+    from proband.estimators.listed.draws_kernel import gibbs
 
     with np.errstate(divide="ignore"):
         weights = np.log(mixture.weights)

@@ -154,7 +154,8 @@ def _first_multipliers(cells: Cells, mass: FloatArray, rate: FloatArray) -> Floa
 
 
 def _coordinate(cells: Cells, mass: FloatArray, rate: FloatArray, multipliers: FloatArray, tolerance: float) -> Fit:
-    from proband.estimators.listed.kernel import dual_solve, em_solve, em_step
+    from proband.estimators.listed.dual_kernel import dual_solve
+    from proband.estimators.listed.kernel import em_solve, em_step
 
     limit = SWEEP_LIMIT if len(cells.counts) else 0
     gap, sweeps, worst = dual_solve(cells, mass, rate, multipliers, 0.1 * tolerance, limit)

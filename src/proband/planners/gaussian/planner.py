@@ -11,7 +11,7 @@ from proband.planners.gaussian.line.solve import solve_line
 from proband.planners.gaussian.plan import GaussianPlan
 from proband.planners.gaussian.plane import Plane, PlaneSolution, solve_plane
 from proband.planners.options import Options, serves
-from proband.policies.deciding import reward_function
+from proband.policies.beliefs import reward_function
 from proband.problem import Problem
 from proband.rewards import Projection
 from proband.vocabulary import IntArray, Kind
