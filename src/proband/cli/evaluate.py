@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from proband.cli import inputs, printing, validating
+from proband.cli.signatures import packed
 from proband.distributions import Distribution
 from proband.errors import PolicyError
 from proband.planners import evaluate
@@ -28,14 +29,11 @@ PolicyArgument = Annotated[
 ]
 
 
+@packed("source", inputs.Source)
 def evaluate_command(
     problem: inputs.ProblemArgument,
     policy: PolicyArgument,
-    data: inputs.DataOption = None,
-    sheet: inputs.SheetOption = None,
-    distribution: inputs.DistributionOption = None,
-    complete_only: inputs.CompleteOnlyOption = False,
-    estimate: inputs.EstimateOption = None,
+    source: inputs.Source,
     as_json: inputs.JsonOption = False,
 ) -> None:
     """Show what to expect of a policy: rewards, costs, tests and decisions.
@@ -50,15 +48,7 @@ def evaluate_command(
     $ proband evaluate bolts.toml policy.json --data new-records.csv
     """
     task, instance = inputs.load_problem(problem)
-    law = inputs.load_law(
-        task,
-        instance,
-        data=data,
-        distribution=distribution,
-        complete_only=complete_only,
-        estimate=estimate,
-        sheet=sheet,
-    )
+    law = inputs.load_law(task, instance, source)
     with printing.waiting("evaluating"):
         result = evaluate(task, law.law, policy_named(policy, task, law.law))
     if as_json:

@@ -15,7 +15,6 @@ from proband import distributions, estimators, instances
 from proband.cli import printing
 from proband.errors import DistributionError, ProblemError, StateError, UnknownNameError
 from proband.fitting.notes import notes_on_columns
-from proband.rewards.base import BaseReward
 from proband.tables import reading
 
 if TYPE_CHECKING:
@@ -67,6 +66,17 @@ EstimateOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
+
+class Source(NamedTuple):
+    """Where the law of subjects comes from, as the options of a command say."""
+
+    data: DataOption = None
+    sheet: SheetOption = None
+    distribution: DistributionOption = None
+    complete_only: CompleteOnlyOption = False
+    estimate: EstimateOption = None
+
+
 MEASURED_ESTIMATES = ("maximum-likelihood", "complete-cases")
 
 
@@ -114,17 +124,9 @@ class Law(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def load_law(
-    problem: Problem,
-    instance: Instance[Solvable] | None,
-    *,
-    data: Path | None,
-    distribution: Path | None,
-    complete_only: bool = False,
-    estimate: str | None = None,
-    sheet: str | None = None,
-) -> Law:
+def load_law(problem: Problem, instance: Instance[Solvable] | None, source: Source) -> Law:
     """Return the law to plan with, and where it comes from."""
+    data, sheet, distribution, complete_only, estimate = source
     if data is not None and distribution is not None:
         raise typer.BadParameter("give --data or --distribution, not both")
     if (complete_only or estimate) and data is None:
@@ -133,7 +135,7 @@ def load_law(
         raise typer.BadParameter("--sheet is about the table of --data; give --data too")
     _refuse_open_cuts(problem)
     if data is not None:
-        return _learned(problem, data, sheet=sheet, complete_only=complete_only, estimate=estimate)
+        return _learned(problem, data, source)
     if distribution is not None and problem.measured:
         normal = distributions.Gaussian.load(distribution, problem)
         return Law(normal, f"{distribution}: a Gaussian of {problem.d} tests")
@@ -159,10 +161,10 @@ def _refuse_open_cuts(problem: Problem) -> None:
         )
 
 
-def _learned(problem: Problem, data: Path, *, sheet: str | None, complete_only: bool, estimate: str | None) -> Law:
-    table = table_at(data)
+def _learned(problem: Problem, data: Path, source: Source) -> Law:
+    table, complete_only, estimate = table_at(data), source.complete_only, source.estimate
     with printing.waiting("reading the table"):
-        records, called = problem.records(table, sheet=sheet), reading.called(table)
+        records, called = problem.records(table, sheet=source.sheet), reading.called(table)
     _refuse_no_labels(problem, records, called)
 
     def learn(some: Records) -> tuple[Solvable, str]:
@@ -173,15 +175,14 @@ def _learned(problem: Problem, data: Path, *, sheet: str | None, complete_only: 
         return _law_of_records(problem, some, called, complete_only=complete_only)
 
     with printing.waiting("estimating the law"):
-        law, source = learn(records)
+        law, text = learn(records)
     rows = np.repeat(records.outcomes, records.counts, axis=0)
-    return Law(law, source, records, lambda some: learn(some)[0], tuple(notes_on_columns(problem, rows)))
+    return Law(law, text, records, lambda some: learn(some)[0], tuple(notes_on_columns(problem, rows)))
 
 
 def _refuse_no_labels(problem: Problem, records: Records, called: str) -> None:
     tests, empty = problem.tests, _empty(records)
-    targets = problem.reward.depends_on(tests) if isinstance(problem.reward, BaseReward) else np.arange(problem.d)
-    names = [tests[i].name for i in targets if empty[i] and not tests[i].available]
+    names = [tests[i].name for i in problem.targets if empty[i] and not tests[i].available]
     if names:
         raise DistributionError(
             f"{called}: no row has a label ({', '.join(names)}), so that nothing tells what is to be decided; fill in "

@@ -11,6 +11,7 @@ import typer
 
 from proband.cli import inputs, plan_measured, printing, validating
 from proband.cli import plan_options as options
+from proband.cli.signatures import packed
 from proband.distributions import Distribution
 from proband.errors import PlanError, UnknownNameError
 from proband.planners import Evaluation, Plan, evaluate, plan
@@ -51,13 +52,10 @@ class Wanted:
     as_json: bool
 
 
-def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
+@packed("source", inputs.Source)
+def plan_command(
     problem: inputs.ProblemArgument,
-    data: inputs.DataOption = None,
-    sheet: inputs.SheetOption = None,
-    distribution: inputs.DistributionOption = None,
-    complete_only: inputs.CompleteOnlyOption = False,
-    estimate: inputs.EstimateOption = None,
+    source: inputs.Source,
     tree: options.TreeOption = None,
     depth: options.DepthOption = None,
     out: options.OutOption = None,
@@ -88,15 +86,7 @@ def plan_command(  # noqa: PLR0913, PLR0917 - one argument for each flag
     """
     check_tree(tree)
     task, instance = inputs.load_problem(problem)
-    law = inputs.load_law(
-        task,
-        instance,
-        data=data,
-        distribution=distribution,
-        complete_only=complete_only,
-        estimate=estimate,
-        sheet=sheet,
-    )
+    law = inputs.load_law(task, instance, source)
     if folds is not None and law.records is None:
         raise typer.BadParameter("--folds is about the rows of --data; give --data too")
     if folds is not None and tree in FORMATS and tree != "text" and not as_json:

@@ -10,6 +10,7 @@ import typer
 
 from proband.cli import inputs, printing
 from proband.cli import plan_options as options
+from proband.cli.signatures import packed
 from proband.errors import PlanError
 from proband.policies import Tree
 
@@ -39,13 +40,10 @@ FoldsOption = Annotated[
 ]
 
 
+@packed("source", inputs.Source)
 def report_command(
     problem: PlannedArgument,
-    data: inputs.DataOption = None,
-    sheet: inputs.SheetOption = None,
-    distribution: inputs.DistributionOption = None,
-    complete_only: inputs.CompleteOnlyOption = False,
-    estimate: inputs.EstimateOption = None,
+    source: inputs.Source,
     subject: SubjectOption = None,
     max_tests: options.MaxTestsOption = None,
     budget: options.BudgetOption = None,
@@ -70,23 +68,21 @@ def report_command(
     from proband.reporting.recipes import check_listed
 
     check_report_ending(out)
+    data, sheet = source.data, source.sheet
     if subject is not None and data is None:
         raise typer.BadParameter("--subject is about the rows of --data; give --data too")
     if problem.endswith(".json"):
-        given = [data, distribution, estimate, max_tests, budget, complete_only or None]
+        given = [data, source.distribution, source.estimate, max_tests, budget, source.complete_only or None]
         _write_alone(Path(problem), out, alone=all(each is None for each in given), as_json=as_json)
         return
     task, instance = inputs.load_problem(problem)
     check_listed(task)
     names = None if data is None else row_names(task, data, sheet, subject)
     recipe: Recipe
-    if data is not None and not complete_only and estimate is None and distribution is None:
+    if data is not None and source == inputs.Source(data, sheet):
         recipe = _fitted(task, data, sheet, max_tests=max_tests, budget=budget, folds=folds)
     else:
-        law = inputs.load_law(
-            task, instance, data=data, distribution=distribution, complete_only=complete_only, estimate=estimate,
-            sheet=sheet,
-        )  # fmt: skip
+        law = inputs.load_law(task, instance, source)
         recipe = _planned(task, law, max_tests=max_tests, budget=budget, folds=folds)
     _answer(write(recipe, out, names=names, folds=folds), out, as_json=as_json)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import os
 import shlex
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from proband.cli import printing
+from proband.cli.signatures import parameter, parameters_of, signed
 from proband.studies import Study
 from proband.studies.stores import Hidden
 
@@ -66,7 +66,7 @@ def on_study(*, telling: bool = True, replan: str = "now") -> Callable[[Callable
     These options stand after the command's own, before --key and --json; a command that only reads has --store alone.
     """
     more = {"store": (StoreOption, DEFAULT_STORE), "station": (StationOption, None), "actor": (ActorOption, None)}
-    shared = [_parameter(name, *more[name]) for name in (more if telling else ["store"])]
+    shared = [parameter(name, *more[name]) for name in (more if telling else ["store"])]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
@@ -77,15 +77,8 @@ def on_study(*, telling: bool = True, replan: str = "now") -> Callable[[Callable
             with told, opened(study, store, station, actor, replan=replan) as live:
                 command(live, **own)
 
-        _, *own = inspect.signature(command, eval_str=True).parameters.values()
+        _, *own = parameters_of(command)
         place = next((n for n, each in enumerate(own) if each.name in ("key", "as_json")), len(own))
-        parameters = [_parameter("study", StudyArgument), *own[:place], *shared, *own[place:]]
-        opened_first.__annotations__ = {each.name: each.annotation for each in parameters}
-        opened_first.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        return opened_first
+        return signed(opened_first, [parameter("study", StudyArgument), *own[:place], *shared, *own[place:]])
 
     return decorate
-
-
-def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
