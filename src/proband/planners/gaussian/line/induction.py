@@ -21,7 +21,6 @@ from proband.planners.gaussian.line.induction_kernel import solve_sets
 from proband.planners.gaussian.line.instance import Instance
 from proband.planners.gaussian.line.tables import (
     Arrays,
-    Desk,
     Edges,
     Functions,
     Level,
@@ -29,6 +28,7 @@ from proband.planners.gaussian.line.tables import (
     Pieces,
     Scratch,
     Settings,
+    Workspace,
 )
 from proband.planners.memory import human_bytes, human_number
 from proband.vocabulary import IntArray
@@ -58,7 +58,7 @@ class Induction:
         self.error = np.zeros(len(sets))
         self.sets = [sets[np.bitwise_count(sets) == size] for size in range(sizes + 1)]
         self.levels: list[Level] = []
-        self.desks = free_desks(len(instance.peers), len(instance.intercepts), len(instance.turns))
+        self.workspaces = free_workspaces(len(instance.peers), len(instance.intercepts), len(instance.turns))
         self.complete = True
 
     def solve(self) -> Iterator[tuple[int, int]]:
@@ -85,16 +85,16 @@ class Induction:
         late = time.perf_counter() > self.deadline
         if late and not final:
             self.complete = False
-        instance, desk = self.instance, self.desks.pop() if self.desks else new_desk(self.instance)
+        instance, work = self.instance, self.workspaces.pop() if self.workspaces else new_workspace(self.instance)
         found = []
         while len(sets):
             deviations, steps = condition_many(instance.factors, sets, instance.noise)
             solved, panels = solve_sets(
-                instance, below, self.settings, *desk, sets, deviations, steps, final, late
+                instance, below, self.settings, *work, sets, deviations, steps, final, late
             )  # fmt: skip
-            found.append(desk.kept.copied(panels))
+            found.append(work.kept.copied(panels))
             sets = sets[solved:]
-        self.desks.append(desk)
+        self.workspaces.append(work)
         return found
 
     def _keep(self, sets: IntArray, found: list[Arrays]) -> Level:
@@ -118,16 +118,16 @@ class Induction:
 
 
 @lru_cache(maxsize=8)
-def free_desks(m: int, n: int, turns: int) -> list[Desk]:
-    """Return the desks for m tests, n decisions and so many turns that no thread uses: for a small plan, half of it."""
+def free_workspaces(m: int, n: int, turns: int) -> list[Workspace]:
+    """Return the workspaces that no thread uses, for m tests, n decisions and turns: for a small plan, half of it."""
     return []
 
 
-def new_desk(instance: Instance) -> Desk:
+def new_workspace(instance: Instance) -> Workspace:
     """Return what a thread needs to solve sets of an instance."""
     m, n, turns = len(instance.peers), len(instance.intercepts), len(instance.turns)
     most = 512 + 64 * turns
-    return Desk(
+    return Workspace(
         Edges.room(m), Functions.room(n + m), Pieces.room(n + m, most), Panels.room(most),
         Panels.room(PANELS_A_SET * LARGEST_SHARE + most), Scratch.room(turns, most), np.empty(n),
     )  # fmt: skip

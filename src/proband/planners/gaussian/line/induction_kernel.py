@@ -29,7 +29,7 @@ from proband.planners.gaussian.line.intervals_kernel import active_intervals, cu
 from proband.planners.gaussian.line.joining_kernel import copy_panels, join_panels
 from proband.planners.gaussian.line.sampling_kernel import is_resolved, sample_panel
 from proband.planners.gaussian.line.switches_kernel import split_panel
-from proband.planners.gaussian.line.tables import Desk, Edges, Functions, Level, Panels, Pieces, Scratch, Settings
+from proband.planners.gaussian.line.tables import Edges, Functions, Level, Panels, Pieces, Scratch, Settings, Workspace
 from proband.vocabulary import FloatArray, IntArray
 
 NARROWEST = 1e-10
@@ -81,12 +81,12 @@ def put_pieces(
 
 @inner(inline=True)
 def solve_interval(
-    knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, level: Level, settings: Settings, desk: Desk,
+    knots: FloatArray, intercepts: FloatArray, slopes: FloatArray, level: Level, settings: Settings, work: Workspace,
     count: int, done: int, deviation: float, low: float, high: float,
 ) -> Any:  # fmt: skip
     """Add the panels of one interval; returns their new number and the largest tail."""
-    edges, functions, found = desk.edges, desk.functions, desk.found
-    room, stack, worst = desk.scratch.rows, desk.scratch.stack, 0.0
+    edges, functions, found = work.edges, work.functions, work.found
+    room, stack, worst = work.scratch.rows, work.scratch.stack, 0.0
     panels = max(1, math.ceil((high - low) / (settings.width * deviation)))
     for base in range(panels):
         stack[0, 0] = low + (high - low) * base / panels
@@ -96,7 +96,7 @@ def solve_interval(
             height -= 1
             a, b = stack[height, 0], stack[height, 1]
             n = sample_panel(
-                knots, intercepts, slopes, level, settings, edges, functions, desk.scores, done, deviation, a, b, room,
+                knots, intercepts, slopes, level, settings, edges, functions, work.scores, done, deviation, a, b, room,
             )  # fmt: skip
             # At the last height, and where the pieces of one more panel might not fit, what is there must do.
             last = (
@@ -111,7 +111,7 @@ def solve_interval(
                 continue
             tail = largest(functions.tails, n)
             worst = max(worst, tail)
-            count = put_pieces(functions, desk.pieces, n, settings.tie + tail, a, b, found, count, room)
+            count = put_pieces(functions, work.pieces, n, settings.tie + tail, a, b, found, count, room)
     return count, worst
 
 
@@ -140,8 +140,8 @@ def largest(numbers: FloatArray, count: int) -> float:
 
 @inner(inline=True)
 def solve_set(
-    instance: Instance, level: Level, settings: Settings, desk: Desk, done: int, deviation: float, steps: FloatArray,
-    final: bool, late: bool,
+    instance: Instance, level: Level, settings: Settings, work: Workspace, done: int, deviation: float,
+    steps: FloatArray, final: bool, late: bool,
 ) -> Any:  # fmt: skip
     """Find the panels of one set; returns their number and the estimated error of r_O.
 
@@ -149,7 +149,7 @@ def solve_set(
     one of ρ and the cheapest price, that loses at most the difference.
     """
     knots, intercepts, slopes = instance.knots, instance.intercepts, instance.slopes
-    edges, found, intervals, cuts = desk.edges, desk.found, desk.scratch.intervals, desk.scratch.cuts
+    edges, found, intervals, cuts = work.edges, work.found, work.scratch.intervals, work.scratch.cuts
     if deviation == 0.0:
         return 0, 0.0
     for i in range(len(steps)):
@@ -160,17 +160,17 @@ def solve_set(
     for k in range(active_intervals(instance.turns, instance.majorants, deviation, settings.cut, intervals)):
         low, end = intervals[k, 0], intervals[k, 1]
         parts = 1 + cut_interval(
-            knots, intercepts, slopes, deviation, ALMOST * cheapest, low, end, desk.scores, cuts
+            knots, intercepts, slopes, deviation, ALMOST * cheapest, low, end, work.scores, cuts
         )  # fmt: skip
         for part in range(parts):
             high = cuts[part] if part < parts - 1 else end
             count, tail = solve_interval(
-                knots, intercepts, slopes, level, settings, desk, count, done, deviation, low, high
+                knots, intercepts, slopes, level, settings, work, count, done, deviation, low, high
             )  # fmt: skip
             worst, low = max(worst, tail), high
     if count >= found.low.size:
         return count, np.inf
-    count, tail = join_panels(found, count, settings.width * deviation, settings.tail, desk.scratch.rows)
+    count, tail = join_panels(found, count, settings.width * deviation, settings.tail, work.scratch.rows)
     error = (SAFETY + 1) * worst + SAFETY * tail + settings.allowance + inherited
     if late and not final:
         gap = 0.0
@@ -188,15 +188,15 @@ def solve_sets(
 ) -> Any:  # fmt: skip
     """Solve some sets of one size, given the level of those with one test more, as long as there is room to keep them.
 
-    `deviations` (n,) and `steps` (n, m) are theirs. A desk comes in parts: to know a tuple of bundles takes Python
+    `deviations` (n,) and `steps` (n, m) are theirs. A workspace comes in parts: to know a tuple of bundles takes Python
     longer than to solve a small set. Their panels are `kept`.
 
     Writes their numbers of panels and errors into the level's arrays, which are of all sizes; returns how many sets
     were solved, and how many panels they have.
     """
-    desk, total = Desk(edges, functions, pieces, found, kept, scratch, scores), ZERO
+    work, total = Workspace(edges, functions, pieces, found, kept, scratch, scores), ZERO
     for r in range(len(sets)):
-        count, error = solve_set(instance, level, settings, desk, sets[r], deviations[r], steps[r], final, late)
+        count, error = solve_set(instance, level, settings, work, sets[r], deviations[r], steps[r], final, late)
         if total + count > kept.low.size:
             return r, total
         copy_panels(found, count, kept, total)

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from proband.errors import ProblemError
 from proband.piecewise import PiecewiseLinear
-from proband.planners.gaussian.pool import Pool, check_array
+from proband.planners.gaussian.measurements import Measurements, check_array
 
 
 @dataclass(frozen=True, eq=False)
-class Line(Pool):
+class Line(Measurements):
     """Tests with Gaussian outcomes, and a reward that depends on one linear combination z of them.
 
     Parameters
@@ -34,14 +34,8 @@ class Line(Pool):
     costs : array_like of shape (d,)
     reward : PiecewiseLinear
         One function of z for each decision.
-    groups : array_like of shape (d,), optional
-        A number for each test, the same for tests of one group, -1 for none; by default there are no groups.
-    group_costs : array_like of shape (d,), optional
-        The price of a test once another *run* test of its group was done.
-    operable : int, optional
-        Bits of the tests that can be run; by default all that are not in `context`.
-    context : int, default 0
-        Bits of the tests known on arrival: free, in every state, opening no group.
+    groups, group_costs, operable, context : optional
+        What tests share, and which can be run; see :class:`~proband.planners.gaussian.measurements.Measurements`.
 
     Examples
     --------

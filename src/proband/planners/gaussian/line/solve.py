@@ -18,7 +18,7 @@ from proband.planners.gaussian.line.instance import standardise
 from proband.planners.gaussian.line.problem import Line
 from proband.planners.gaussian.line.solution import LineSolution
 from proband.planners.gaussian.line.tables import Settings
-from proband.planners.gaussian.pool import check_limits
+from proband.planners.gaussian.measurements import check_limits
 from proband.planners.memory import available_memory
 from proband.planners.progress import Progress, Report
 

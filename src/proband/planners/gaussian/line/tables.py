@@ -190,7 +190,7 @@ class Scratch(Bundle):
         return cls.zeros(rows=(9, N), stack=(64, 2), intervals=(turns, 2), cuts=most)
 
 
-class Desk(NamedTuple):
+class Workspace(NamedTuple):
     """All that a thread needs to solve sets; `scores` is an array because expectations take one from everybody."""
 
     edges: Edges

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.piecewise import PiecewisePlane
-from proband.planners.gaussian.pool import Pool, check_array
+from proband.planners.gaussian.measurements import Measurements, check_array
 from proband.vocabulary import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class Plane(Pool):
+class Plane(Measurements):
     """Tests with Gaussian outcomes, and a reward that depends on two linear combinations z of them.
 
     Parameters
@@ -34,14 +34,8 @@ class Plane(Pool):
     costs : array_like of shape (d,)
     reward : PiecewisePlane
         One function of z for each decision.
-    groups : array_like of shape (d,), optional
-        A number for each test, the same for tests of one group, -1 for none; by default there are no groups.
-    group_costs : array_like of shape (d,), optional
-        The price of a test once another *run* test of its group was done.
-    operable : int, optional
-        Bits of the tests that can be run; by default all that are not in `context`.
-    context : int, default 0
-        Bits of the tests known on arrival: free, in every state, opening no group.
+    groups, group_costs, operable, context : optional
+        What tests share, and which can be run; see :class:`~proband.planners.gaussian.measurements.Measurements`.
 
     Examples
     --------

@@ -17,11 +17,11 @@ import numpy as np
 
 from proband.errors import TooLargeError
 from proband.piecewise.plane_kernel import expect_many
+from proband.planners.gaussian.measurements import check_limits
 from proband.planners.gaussian.plane.induction import Induction, Rule, Sets
 from proband.planners.gaussian.plane.instance import Instance, standardise
 from proband.planners.gaussian.plane.problem import Plane
 from proband.planners.gaussian.plane.solution import PlaneSolution
-from proband.planners.gaussian.pool import check_limits
 from proband.planners.memory import available_memory, human_bytes, human_number
 from proband.planners.progress import Progress, Report
 from proband.vocabulary import FloatArray

@@ -20,17 +20,24 @@ INDEFINITE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class Measurements:
     """The tests of a planning problem whose reward depends on scores; see :class:`~proband.planners.gaussian.Line`.
 
-    Attributes
+    Parameters
     ----------
-    covariance : FloatArray of shape (d, d)
-    weights : FloatArray of shape (d,), or (2, d) for two scores
-    costs, group_costs : FloatArray of shape (d,)
-    groups : IntArray of shape (d,)
-    operable, context : int
-        Bits of the tests that can be run, and of those known on arrival.
+    covariance : array_like of shape (d, d)
+        Covariance of x; it may be singular.
+    weights : array_like of shape (d,), or (2, d) for two scores
+        z = weights · x + a constant.
+    costs : array_like of shape (d,)
+    groups : array_like of shape (d,), optional
+        A number for each test, the same for tests of one group, -1 for none; by default there are no groups.
+    group_costs : array_like of shape (d,), optional
+        The price of a test once another *run* test of its group was done.
+    operable : int, optional
+        Bits of the tests that can be run; by default all that are not in `context`.
+    context : int, default 0
+        Bits of the tests known on arrival: free, in every state, opening no group.
     """
 
     covariance: FloatArray
