@@ -15,8 +15,9 @@ from proband.planners import Plan
 from proband.planners.validation import cross_validate
 from proband.policies.episodes import follow
 from proband.reporting import Planned, planned, report_on
+from proband.reporting.calibration import grouped, wilson
 from proband.reporting.curve import price_curve
-from proband.reporting.held_out import calibration, grouped, mistakes, treat, wilson
+from proband.reporting.held_out import calibration, mistakes, treat
 from proband.reporting.recipes import Acting, folds_of, law_of, priced, scaled
 from proband.reporting.worth import test_worths as worths
 from proband.rewards import Match, Table

@@ -47,6 +47,16 @@ class Recipe(Protocol):
         """What is to be said of the data."""
         ...
 
+    @property
+    def in_sample(self) -> float:
+        """What the plan brings to the rows that it was made from, or under the law that was given."""
+        ...
+
+    @property
+    def validation(self) -> Validation | None:
+        """What plans made in this way bring to rows that they have not seen."""
+        ...
+
     def again(self, problem: Problem | None = None, records: Records | None = None) -> Recipe:
         """Return the same way to plan, on other prices or other rows."""
         ...
@@ -100,6 +110,11 @@ class Planned:
     def tree(self) -> Tree:
         """The plan as a tree."""
         return self.plan.tree()
+
+    @property
+    def in_sample(self) -> float:
+        """What the plan brings under its law."""
+        return self.plan.value
 
     def again(self, problem: Problem | None = None, records: Records | None = None) -> Self:
         """Return the same way to plan, on other prices or other rows."""

@@ -19,8 +19,9 @@ from proband.planners.progress import Report as Telling
 from proband.planners.validation import Interval, Validation
 from proband.policies import Tree
 from proband.problem import Problem
+from proband.reporting.calibration import Calibration
 from proband.reporting.curve import MULTIPLIERS, Point, price_curve
-from proband.reporting.held_out import Calibration, Mistake, calibration, complete_rows, mistakes, treat
+from proband.reporting.held_out import Mistake, calibration, complete_rows, mistakes, treat
 from proband.reporting.recipes import Planned, Recipe, check_listed
 from proband.reporting.worth import PlaceWorth, TestWorth, place_worths, test_worths
 from proband.showing import Shown
@@ -189,12 +190,12 @@ def report_on(
         expected_cost=made.expected_cost,
         expected_tests=made.expected_tests,
         decisions=made.decision_probabilities,
-        in_sample=None if recipe.records is None else float(getattr(recipe, "in_sample", made.value)),
+        in_sample=None if recipe.records is None else recipe.in_sample,
         curve=curve,
         tests=tests,
         places=place_worths(tree),
         held_out=_held_out(recipe, points, used, names, folds=folds, each=ticking),
-        validation=getattr(recipe, "validation", None),
+        validation=recipe.validation,
         notes=[*recipe.notes, *_too_few(recipe, folds)],
         method=f"{made.method}, {made.explain_choice}",
     )
