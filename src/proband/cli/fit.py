@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -160,28 +161,11 @@ def content(found: Fit, written: list[str]) -> dict[str, Any]:
         **validating.validated(found.validation),
         **printing.evaluation_content(found.plan.evaluation),
         "strength": found.strength.chosen,
-        "strengths": [
-            {"strength": s.strength, "value": s.value, "ahead": s.ahead, "standard_error": s.standard_error}
-            for s in found.strength.scores
-        ],
+        "strengths": [dataclasses.asdict(score) for score in found.strength.scores],
         "cuts": {test.name: list(test.cuts) for test in task.tests if test.cuts},
         "method": found.plan.method,
         "why_this_method": found.plan.explain_choice,
-        "leaves": [
-            {
-                "known": leaf.known,
-                "decision": leaf.decision,
-                "count": leaf.count,
-                "share": leaf.share,
-                "value": leaf.value,
-                "matters": leaf.matters,
-                "outcomes": {
-                    name: {"probability": one.probability, "low": one.low, "high": one.high}
-                    for name, one in leaf.outcomes.items()
-                },
-            }
-            for leaf in found.leaves
-        ],
+        "leaves": [dataclasses.asdict(leaf) for leaf in found.leaves],
         "notes": list(found.notes),
         "written": written,
     }

@@ -152,5 +152,13 @@ def _sequence(cell: Cell, agent: str = "") -> np.random.SeedSequence:
     return np.random.SeedSequence(cell.seed, spawn_key=(key, cell.replication))
 
 
+def seed_of_run(rng: np.random.Generator) -> int:
+    """Return the seed of a run, which is the same for all replications, from what one of them draws with."""
+    sequence = rng.bit_generator.seed_seq
+    assert isinstance(sequence, np.random.SeedSequence)
+    assert isinstance(sequence.entropy, int)
+    return sequence.entropy
+
+
 def _hash(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

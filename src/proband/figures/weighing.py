@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -160,11 +160,11 @@ def factor(multiplier: float) -> str:
     return f"×1/{round(1 / multiplier)}" if below else f"×{said(multiplier, digits=2)}"
 
 
-def _plain(axes: Axes, *, grid: str = "both") -> None:
+def _plain(axes: Axes, *, grid: Literal["both", "x"] = "both") -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(FAINT)
     axes.tick_params(labelsize=SMALL, color=FAINT, labelcolor=INK)
-    axes.grid(axis=grid, color=GRID, lw=0.6)  # type: ignore[arg-type]
+    axes.grid(axis=grid, color=GRID, lw=0.6)
     axes.set_axisbelow(True)
 
 

@@ -85,7 +85,6 @@ def create_app(
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unforeseen)
     app.front = Gate(Shortcut(app.behind, state=state), state=state)
-    app.openapi = partial(_openapi, app)  # type: ignore[method-assign]
     return app
 
 
@@ -104,6 +103,12 @@ class _Application(FastAPI):
     async def behind(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer by the framework."""
         await super().__call__(scope, receive, send)
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the description of all routes: every one with its errors, and with what it needs to be let in."""
+        if self.openapi_schema is None:
+            self.openapi_schema = _described(self)
+        return self.openapi_schema
 
 
 def _state(desk: Desk, guard: Guard, behind_proxy: bool) -> State:
@@ -176,23 +181,20 @@ async def _unforeseen(request: Request, error: Exception) -> Response:
     return unforeseen(request.scope, error)
 
 
-def _openapi(app: FastAPI) -> dict[str, Any]:
-    """Return the description of all routes: every one with its errors, and with what it needs to be let in."""
-    if app.openapi_schema is None:
-        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-        parts = schema.setdefault("components", {})
-        parts.setdefault("schemas", {})["Problem"] = replies.Problem.model_json_schema()
-        parts["schemas"]["LogIn"] = requests.LogIn.model_json_schema()
-        for unused in ("HTTPValidationError", "ValidationError"):
-            parts["schemas"].pop(unused, None)
-        parts["securitySchemes"] = {
-            "token": {"type": "http", "scheme": "bearer", "description": "A token (proband token create)."},
-        }
-        for path, operations in schema["paths"].items():
-            for operation in operations.values():
-                _complete(path, operation)
-        app.openapi_schema = schema
-    return app.openapi_schema
+def _described(app: FastAPI) -> dict[str, Any]:
+    schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+    parts = schema.setdefault("components", {})
+    parts.setdefault("schemas", {})["Problem"] = replies.Problem.model_json_schema()
+    parts["schemas"]["LogIn"] = requests.LogIn.model_json_schema()
+    for unused in ("HTTPValidationError", "ValidationError"):
+        parts["schemas"].pop(unused, None)
+    parts["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer", "description": "A token (proband token create)."},
+    }
+    for path, operations in schema["paths"].items():
+        for operation in operations.values():
+            _complete(path, operation)
+    return schema
 
 
 def _complete(path: str, operation: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ Only routes are labels, never what stands in them: names of studies and subjects
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 import proband
@@ -28,14 +28,14 @@ class Metrics:
 
     def __init__(self) -> None:
         self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
         self._within: dict[str, list[int]] = {}
         self.refused: Counter[str] = Counter()
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
         self._requests[method, route, status] += 1
-        self._seconds[route] += seconds  # type: ignore[assignment]  # a counter of seconds
+        self._seconds[route] += seconds
         within = self._within.setdefault(route, [0] * (len(BUCKETS) + 1))
         within[bisect_left(BUCKETS, seconds)] += 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
 
@@ -23,7 +23,7 @@ Station = Annotated[
     Name | None, Field(description="Where this happens; by default the name of the user. A station holds its subjects.")
 ]
 RoleName = Literal["viewer", "operator", "engineer", "admin"]
-assert RoleName.__args__ == ROLES  # type: ignore[attr-defined]
+assert get_args(RoleName) == ROLES
 
 PROBLEM = """schema = 1
 name = "bolts"

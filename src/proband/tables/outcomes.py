@@ -130,7 +130,9 @@ def _unknown(test: Test, cell: Cell) -> float:
 
 
 def _is_number(cell: Cell) -> bool:
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float):
+        return False
     try:
-        return not isinstance(cell, bool) and math.isfinite(number(cell) if isinstance(cell, str) else float(cell))  # type: ignore[arg-type]
-    except (ValueError, TypeError, OverflowError):
+        return math.isfinite(number(cell) if isinstance(cell, str) else cell)
+    except (ValueError, OverflowError):
         return False

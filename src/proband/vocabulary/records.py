@@ -108,9 +108,10 @@ class Records(Shown):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Records):
             return NotImplemented
-        if (self.chances is None) != (other.chances is None):
-            return False
-        same = self.chances is None or np.array_equal(self.chances, other.chances, equal_nan=True)  # type: ignore[arg-type]
+        if self.chances is None or other.chances is None:
+            same = self.chances is other.chances
+        else:
+            same = np.array_equal(self.chances, other.chances, equal_nan=True)
         rows = np.array_equal(self.outcomes, other.outcomes, equal_nan=True)
         return same and rows and np.array_equal(self.counts, other.counts)
 

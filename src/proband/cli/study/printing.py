@@ -12,8 +12,6 @@ from proband.studies.summary import Exploration
 
 def summary_facts(summary: Summary, *, hint: str | None = None) -> list[tuple[str, str]]:
     """Return a study at a glance, for people."""
-    saved = amount(summary.cost_saved, summary.unit)
-    unit = f" {summary.unit}".rstrip()
     how = "" if hint is None else f": proband study take {hint}"
     facts = [
         ("agent", summary.agent),
@@ -23,28 +21,13 @@ def summary_facts(summary: Summary, *, hint: str | None = None) -> list[tuple[st
         facts.append(("waiting", f"{summary.waiting:,} open subjects were left by their station{how}"))
     if summary.imported:
         facts.append(("past records", f"{summary.imported:,}"))
-    if summary.mean_cost is not None and summary.mean_tests is not None:
-        facts += [
-            ("cost", f"{amount(summary.mean_cost, summary.unit)} and {number(summary.mean_tests, 3)} tests a subject"),
-            (
-                "saved",
-                f"{summary.tests_saved:,} tests, {saved}, against testing everything",
-            ),
-            ("decisions", " · ".join(f"{name} {count:,}" for name, count in summary.decisions.items())),
-        ]
+    facts += _paid(summary)
     if summary.tests_against_advice or summary.decisions_against_advice:
-        facts.append(
-            (
-                "against advice",
-                f"{summary.tests_against_advice:,} tests, {summary.decisions_against_advice:,} decisions",
-            )
-        )
+        against = f"{summary.tests_against_advice:,} tests, {summary.decisions_against_advice:,} decisions"
+        facts.append(("against advice", against))
     if summary.exploration is not None:
         facts.append(("learning", _learning(summary.exploration)))
-    if summary.statement is not None:
-        facts += [("certificate", str(stated)) for stated in [summary.statement.certificate] if stated is not None]
-        facts += [("notice", notice) for notice in summary.statement.notices]
-        facts += [("worth", stated.text(unit)) for stated in [summary.statement.worth] if stated is not None]
+    facts += _stated(summary)
     facts += [
         ("clock", f"station {w.station!r} was {w.seconds:.0f} s behind at event {w.number}") for w in summary.clock[-3:]
     ]
@@ -53,6 +36,30 @@ def summary_facts(summary: Summary, *, hint: str | None = None) -> list[tuple[st
     if summary.trouble is not None:
         facts.append(("trouble", summary.trouble))
     return [*facts, ("log", f"{summary.events:,} events, last hash {summary.hash}")]
+
+
+def _paid(summary: Summary) -> list[tuple[str, str]]:
+    """Return what finished subjects cost, and what became of them."""
+    if summary.mean_cost is None or summary.mean_tests is None:
+        return []
+    saved = f"{summary.tests_saved:,} tests, {amount(summary.cost_saved, summary.unit)}"
+    return [
+        ("cost", f"{amount(summary.mean_cost, summary.unit)} and {number(summary.mean_tests, 3)} tests a subject"),
+        ("saved", f"{saved}, against testing everything"),
+        ("decisions", " · ".join(f"{name} {count:,}" for name, count in summary.decisions.items())),
+    ]
+
+
+def _stated(summary: Summary) -> list[tuple[str, str]]:
+    """Return what the agent states."""
+    if summary.statement is None:
+        return []
+    certificate, worth = summary.statement.certificate, summary.statement.worth
+    return [
+        *([] if certificate is None else [("certificate", str(certificate))]),
+        *(("notice", notice) for notice in summary.statement.notices),
+        *([] if worth is None else [("worth", worth.text(f" {summary.unit}".rstrip()))]),
+    ]
 
 
 def _learning(explored: Exploration) -> str:

@@ -25,6 +25,7 @@ from proband.agents.entropy import AgentWarning, Certified, Elimination, Entropy
 from proband.agents.entropy.certificates.widths import Event, Looks
 from proband.distributions import Gaussian
 from proband.errors import ExperimentError
+from proband.experiments.cells import seed_of_run
 from proband.experiments.experiment import Entrant, Experiment, Parameter, Point, Value, registered, whole
 from proband.instances import Instance, entropy_problem, near_ties, paper_entropy
 from proband.planners import plan
@@ -60,8 +61,7 @@ def draw_instance(point: Point, replication: int, rng: np.random.Generator) -> I
 
 def draw_shared(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:
     """Draw an instance; five replications after each other share it."""
-    seed = rng.bit_generator.seed_seq.entropy  # type: ignore[attr-defined]  # of the run: the same for all replications
-    return draw_instance(point, replication, np.random.default_rng([int(seed), replication // STREAMS]))
+    return draw_instance(point, replication, np.random.default_rng([seed_of_run(rng), replication // STREAMS]))
 
 
 def draw_ties(point: Point, replication: int, rng: np.random.Generator) -> Instance[Gaussian]:

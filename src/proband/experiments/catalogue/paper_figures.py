@@ -15,6 +15,7 @@ import numpy as np
 
 from proband.distributions import Discrete, Gaussian
 from proband.experiments.catalogue import discrete, entropy
+from proband.experiments.cells import seed_of_run
 from proband.experiments.experiment import Entrant, Experiment, Point, registered
 from proband.instances import Instance
 
@@ -35,7 +36,7 @@ def draw_sets(point: Point, replication: int, rng: np.random.Generator) -> Insta
 
 def of_the_run(rng: np.random.Generator) -> np.random.Generator:
     """Return a generator that is the same for all replications of a run."""
-    return np.random.default_rng(int(rng.bit_generator.seed_seq.entropy))  # type: ignore[attr-defined]
+    return np.random.default_rng(seed_of_run(rng))
 
 
 FIGURE_DISCRETE = Experiment(

@@ -222,6 +222,14 @@ def _units(prices: FloatArray, cost: FloatArray, budget: float | None) -> tuple[
     return units, (_UNITS if budget > 0 else 0) + (units.size + 7)
 
 
+def _columns(codes: IntArray, bit_row: IntArray, level_size: IntArray, level_offset: IntArray) -> NDArray[np.bool_]:
+    """Return which bits have the outcome of each column, level by level."""
+    flags, used = np.zeros((int(level_offset[-1]), bit_row.size), dtype=bool), bit_row >= 0
+    for b, size in enumerate(level_size):
+        flags[level_offset[b] : level_offset[b + 1], used] = b == codes[bit_row[used], :size].T
+    return flags
+
+
 def compile_instance(arrays: Arrays) -> Compiled:
     """Compile the array contract of `solve_support`."""
     used_rows, match = np.flatnonzero(arrays.context >= 0), arrays.match
@@ -234,11 +242,7 @@ def compile_instance(arrays: Arrays) -> Compiled:
     outcomes = outcomes[order]
     level_size = np.array([(outcomes > b).sum() for b in range(int(outcomes.max(initial=1)))], dtype=np.int64)
     level_offset = np.concatenate(([0], np.cumsum(level_size))).astype(np.int64)
-    used = bit_row >= 0
-    sorted_codes = merged.codes[:, order]
-    flags = np.zeros((int(level_offset[-1]), bit_row.size), dtype=bool)
-    for b, size in enumerate(level_size):
-        flags[level_offset[b] : level_offset[b + 1], used] = b == sorted_codes[bit_row[used], :size].T
+    flags = _columns(merged.codes[:, order], bit_row, level_size, level_offset)
     cell_rows = pack(flags).reshape(flags.shape[0], words)
     values = np.concatenate((merged.weight[:, None], merged.loss), axis=1)
     if match:
