@@ -94,6 +94,22 @@ def test_costs_follow_groups() -> None:
     assert problem.costs(np.empty((0, 5))).shape == (0, 5)
 
 
+def test_other_prices_and_fewer_tests() -> None:
+    tests = [
+        Test("blood", 4.0, group="needle", group_cost=1.0), Test("sugar", 3.0, group="needle", group_cost=2.0),
+        Test("age", 0.0, on_arrival=True), Test("ill", available=False),
+    ]  # fmt: skip
+    problem = Problem(tests, ["y"], Table(["ill"], [[1.0], [0.0]]), ignore=["id"], unit="EUR")
+    doubled = problem.priced(2.0, [0])
+    assert doubled.costs([NAN, NAN, 0, NAN])[0, :2].tolist() == [8.0, 3.0]
+    assert doubled.costs([NAN, 1, 0, NAN])[0, 0] == 2.0
+    assert problem.priced(0.0).cost_of_the_rest([NAN, NAN, 0, NAN]) == 0.0
+    assert problem.priced(1.0) == problem
+    fewer = problem.without([1, 2])
+    assert (fewer.operable.tolist(), fewer.context.tolist(), fewer.ignore) == ([0], [], ("id",))
+    assert fewer.targets.tolist() == problem.targets.tolist() == [3]
+
+
 def test_the_cheapest_order_opens_groups_cheaply() -> None:
     problem = Problem(
         [

@@ -97,6 +97,7 @@ def test_records_count_subjects() -> None:
     records = Records([[0, 1], [1, NAN], [1, 1]], counts=[3, 2, 0])
     assert (records.n, len(records)) == (5, 3)
     assert records.complete() == Records([[0, 1], [1, 1]], counts=[3, 0])
+    assert np.array_equal(records.subjects, [[0, 1]] * 3 + [[1, NAN]] * 2, equal_nan=True)
     assert records != Records(records.outcomes)
 
 

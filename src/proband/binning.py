@@ -172,7 +172,7 @@ def _rows(problem: Problem, source: Distribution | Records, subjects: int, rng: 
     complete = source.complete()
     if complete.n < 2:
         raise DistributionError(f"{complete.n} records are complete; binning needs two or more; add some")
-    return np.repeat(complete.outcomes, complete.counts, axis=0)
+    return complete.subjects
 
 
 def _edges(problem: Problem, test: int, column: FloatArray, bins: int) -> FloatArray:

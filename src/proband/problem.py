@@ -21,7 +21,7 @@ array([ 1., nan])
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -164,6 +164,33 @@ class Problem(Pool, Shown):
         """Number of columns of the payoff: the decisions, or one for a match."""
         return 1 if self.reward.pooling is Pooling.MAXIMUM else len(self.decisions)
 
+    def priced(self, factor: float, tests: Iterable[int] | None = None) -> Self:
+        """Return the problem with the prices of tests multiplied, those within an opened group too; by default of all.
+
+        Examples
+        --------
+        >>> from proband.instances import bolts
+        >>> twice = bolts().problem.priced(2.0)
+        >>> bolts().problem.tests[0].cost, twice.tests[0].cost
+        (0.15, 0.3)
+        """
+        chosen = range(self.d) if tests is None else tests
+        return self._changed({i: _times(self.tests[i], factor) for i in chosen if self.tests[i].operable})
+
+    def without(self, tests: Iterable[int]) -> Self:
+        """Return the problem in which tests cannot be run, nor are known on arrival; the reward may still need them.
+
+        Examples
+        --------
+        >>> from proband.instances import bolts
+        >>> len(bolts().problem.operable) - len(bolts().problem.without([0]).operable)
+        1
+        """
+        return self._changed({i: replace(self.tests[i], on_arrival=False, available=False) for i in tests})
+
+    def _changed(self, changed: Mapping[int, Test]) -> Self:
+        return replace(self, tests=tuple(changed.get(i, test) for i, test in enumerate(self.tests)))
+
     def payoff(self, rows: FloatArray) -> FloatArray:
         """Return the reward's columns for complete rows, shape (n, columns)."""
         return self.reward.payoff(self.tests, self.decisions, rows)
@@ -249,6 +276,12 @@ class Problem(Pool, Shown):
             return self.decisions[action - self.d]
         row = outcome_rows([action - self.d], self.tests)[0]
         return ", ".join(f"{name}={outcome}" for name, outcome in self.describe(row).items())
+
+
+def _times(test: Test, factor: float) -> Test:
+    """Return a test at a multiple of its price."""
+    within = None if test.group_cost is None else factor * test.group_cost
+    return replace(test, cost=factor * test.cost, group_cost=within)
 
 
 def _as_number(test: Test) -> Test:

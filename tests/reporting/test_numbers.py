@@ -18,7 +18,7 @@ from proband.reporting import Planned, planned, report_on
 from proband.reporting.calibration import grouped, wilson
 from proband.reporting.curve import price_curve
 from proband.reporting.held_out import calibration, mistakes, treat
-from proband.reporting.recipes import Acting, folds_of, law_of, priced, scaled
+from proband.reporting.recipes import Acting, folds_of, law_of
 from proband.reporting.worth import test_worths as worths
 from proband.rewards import Match, Table
 
@@ -38,7 +38,7 @@ def test_a_test_is_run_just_below_the_price_that_is_told_and_not_above(name: str
         i = problem.test_index(one.test)
         assert one.run_up_to is not None
         for factor, run in ((0.99, True), (1.01, False)):
-            again = priced(problem, [i], factor * one.run_up_to / one.price)
+            again = problem.priced(factor * one.run_up_to / one.price, [i])
             assert (share_run(plan(again, law), again, i) > 0) == run, (one, factor)
         assert (one.share > 0) == (one.price <= one.run_up_to)
 
@@ -70,7 +70,7 @@ def test_free_tests_and_tests_that_tell_nothing_have_no_price_or_any() -> None:
 def test_the_curve_counts_every_plan_at_the_present_prices() -> None:
     problem, law = bolts().problem, bolts().distribution
     for point in price_curve(planned(problem, law), (0.25, 1.0, 3.0)):
-        policy = plan(scaled(problem, point.multiplier), law)
+        policy = plan(problem.priced(point.multiplier), law)
         figures = evaluate(problem, law, Acting(policy))
         assert (point.cost, point.tests) == (pytest.approx(figures.cost), pytest.approx(figures.tests))
         perfect = law.probabilities @ problem.payoff(law.support).max(axis=1)

@@ -176,8 +176,8 @@ def _learned(problem: Problem, data: Path, source: Source) -> Law:
 
     with printing.waiting("estimating the law"):
         law, text = learn(records)
-    rows = np.repeat(records.outcomes, records.counts, axis=0)
-    return Law(law, text, records, lambda some: learn(some)[0], tuple(notes_on_columns(problem, rows)))
+    notes = notes_on_columns(problem, records.subjects)
+    return Law(law, text, records, lambda some: learn(some)[0], tuple(notes))
 
 
 def _refuse_no_labels(problem: Problem, records: Records, called: str) -> None:

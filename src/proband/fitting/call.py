@@ -93,7 +93,7 @@ def fit(
     """
     _check(problem)
     given = records if isinstance(records, Records) else problem.records(records)
-    rows = np.repeat(given.outcomes, given.counts, axis=0)
+    rows = given.subjects
     _check_labels(problem, rows)
     engine = _engine(with_cuts(problem, rows), method, min_leaf)
     recipe = Recipe(problem, engine, strength, _limits(max_tests, budget, min_leaf, time_limit), seed)
@@ -177,8 +177,7 @@ def _repriced(made: Made, records: Records, problem: Problem) -> Fit:
     engine, strength = copy.copy(made.engine), Strength(made.strength.chosen)
     engine.grid = Grid(problem)
     recipe = replace(made.recipe, problem=problem, strength=strength.chosen)
-    rows = np.repeat(records.outcomes, records.counts, axis=0)
-    return _fit_of(recipe, Made(recipe, problem, engine, strength), records, rows, None)
+    return _fit_of(recipe, Made(recipe, problem, engine, strength), records, records.subjects, None)
 
 
 def _validated(recipe: Recipe, rows: FloatArray, folds: int, jobs: Any, progress: Report | None) -> Validation:

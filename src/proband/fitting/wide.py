@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -114,7 +113,7 @@ class WideEngine:
             budget=None if limits.budget is None else limits.budget * scale,
             node_penalty=0.0 if none else strength * self.mistake / float(self.learned.sample.weights.sum()),
         )
-        grown = self._planned(_scaled(problem, scale), options, limits).compact.root
+        grown = self._planned(problem.priced(scale), options, limits).compact.root
         return decided(problem, self.believed, asking(grown), pseudo=PSEUDO)
 
     def _planned(self, problem: Problem, options: Options, limits: Limits) -> GrownPlan:
@@ -174,14 +173,3 @@ class SearchEngine(WideEngine):
             node_penalty=options.node_penalty, time_limit=limits.time_limit,
         )  # fmt: skip
         return cast("GrownPlan", found)
-
-
-def _scaled(problem: Problem, scale: float) -> Problem:
-    """Return the problem with all prices multiplied."""
-    if scale == 1:
-        return problem
-    tests = [
-        replace(test, cost=test.cost * scale, group_cost=None if test.group_cost is None else test.group_cost * scale)
-        for test in problem.tests
-    ]
-    return Problem(tests, problem.decisions, problem.reward, name=problem.name, unit=problem.unit)

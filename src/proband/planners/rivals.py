@@ -10,7 +10,7 @@ prices zero in its choice; it then pays the true ones, so that no budget holds f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -111,9 +111,7 @@ def cost_blind_tree(problem: Problem, law: Discrete, rules: Rules) -> Tree:
     """Return a tree that was grown as if all tests were free, and pruned by the price of leaves."""
     from proband.planners.rollout import plan_rollout
 
-    tests = (replace(t, cost=0.0, group_cost=None if t.group_cost is None else 0.0) for t in problem.tests)
-    free = replace(problem, tests=tuple(tests))
-    blind = plan_rollout(free, law, Options(max_tests=rules.max_tests, node_penalty=rules.leaf))
+    blind = plan_rollout(problem.priced(0.0), law, Options(max_tests=rules.max_tests, node_penalty=rules.leaf))
     return Tree(problem, blind.compact.root)
 
 

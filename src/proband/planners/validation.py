@@ -145,7 +145,7 @@ def cross_validate(
     >>> round(found.plan.value.mean, 3), round(found.others["now"].value.mean, 3)
     (0.65, 0.0)
     """
-    rows = np.repeat(records.outcomes, records.counts, axis=0)
+    rows = records.subjects
     complete = np.asarray(~np.isnan(rows).any(axis=1))
     _check(problem, folds, int(complete.sum()))
 

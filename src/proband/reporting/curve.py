@@ -16,7 +16,7 @@ import numpy as np
 from proband.distributions import Discrete
 from proband.policies import ways
 from proband.problem import Problem
-from proband.reporting.recipes import Acting, Recipe, law_of, scaled
+from proband.reporting.recipes import Acting, Recipe, law_of
 from proband.vocabulary import FloatArray, IntArray, Policy
 
 MULTIPLIERS = tuple(2.0**power for power in range(-4, 5))
@@ -68,7 +68,7 @@ def price_curve(
     """
     points = []
     for factor in multipliers:
-        made = recipe.plan if factor == 1 else recipe.again(problem=scaled(recipe.problem, factor)).plan
+        made = recipe.plan if factor == 1 else recipe.again(problem=recipe.problem.priced(factor)).plan
         points.append(Point(factor, *_by_law(recipe.problem, made, law_of(made))))
         each()
     return points

@@ -16,11 +16,12 @@ import numpy as np
 from proband.distributions import Discrete
 from proband.planners.validation import Interval, interval
 from proband.policies.episodes import follow
+from proband.policies.fixed import settled_decisions
 from proband.problem import Problem
 from proband.reporting.calibration import Calibration, grouped
 from proband.reporting.curve import Point, judged, seen_point
-from proband.reporting.recipes import Acting, Recipe, folds_of, law_of, scaled, without
-from proband.vocabulary import FloatArray, IntArray, Pooling, outcome_codes
+from proband.reporting.recipes import Acting, Recipe, folds_of, law_of
+from proband.vocabulary import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -131,11 +132,11 @@ def treat(
         problems.append(part.problem)
         whole.add(made, part, tell=True)
         for factor, sums in along.items():
-            other = made if factor == 1 else made.again(problem=scaled(part.problem, factor))
+            other = made if factor == 1 else made.again(problem=part.problem.priced(factor))
             sums.add(other, part)
             each()
         for test, sums in lacking.items():
-            sums.add(made.again(problem=without(part.problem, [test])), part)
+            sums.add(made.again(problem=part.problem.without([test])), part)
             each()
     points = [seen_point(factor, *sums.figures(complete)) for factor, sums in along.items()]
     brought = whole.brought(complete)
@@ -159,7 +160,7 @@ def mistakes(problem: Problem, treated: Treated, names: Sequence[str], *, most: 
     """Return the rows that lost most by their decision, the worst first."""
     wrong = np.flatnonzero(treated.lost > 0)
     worst = wrong[np.lexsort((treated.rows[wrong], -treated.lost[wrong]))][:most]
-    better, found = best_actions(problem, treated.outcomes[worst]), []
+    better, found = settled_decisions(problem, treated.outcomes[worst]), []
     for n, right in zip(worst.tolist(), better.tolist(), strict=True):
         found.append(
             Mistake(
@@ -178,13 +179,6 @@ def mistakes(problem: Problem, treated: Treated, names: Sequence[str], *, most: 
 def described(treated: Treated, n: int) -> Mapping[str, object]:
     """Return what was known of a row in the end, in the words of the problem of its fold."""
     return treated.problems[int(treated.fold[n])].describe(treated.states[n])
-
-
-def best_actions(problem: Problem, rows: FloatArray) -> IntArray:
-    """Return the best decision of each complete row (n, d), as an action; the first of equal ones."""
-    if problem.reward.pooling is Pooling.MAXIMUM:
-        return problem.d + outcome_codes(rows, problem.tests)
-    return np.asarray(problem.d + problem.payoff(rows).argmax(axis=1), dtype=np.int64)
 
 
 def watched(problem: Problem, rows: FloatArray) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, Self
 
@@ -128,7 +128,7 @@ class Planned:
     def taught(self, rows: IntArray) -> tuple[Self, FloatArray]:
         """Return the same way to plan from some of the rows alone, and all rows."""
         assert self.records is not None
-        every = np.repeat(self.records.outcomes, self.records.counts, axis=0)
+        every = self.records.subjects
         return self.again(records=Records(every[rows])), every
 
 
@@ -157,45 +157,6 @@ def check_listed(problem: Problem) -> None:
             f"the problem is one of {problem.kind.value}; reports are about trees of listed outcomes; look at the plan "
             "with proband plan --plot, or bin the measurements (proband.binning)"
         )
-
-
-def scaled(problem: Problem, factor: float) -> Problem:
-    """Return the problem with all prices multiplied.
-
-    Examples
-    --------
-    >>> from proband.instances import bolts
-    >>> twice = scaled(bolts().problem, 2.0)
-    >>> bolts().problem.tests[0].cost, twice.tests[0].cost
-    (0.15, 0.3)
-    """
-    return priced(problem, range(problem.d), factor)
-
-
-def priced(problem: Problem, tests: Sequence[int], factor: float) -> Problem:
-    """Return the problem with the prices of some tests multiplied, those within an opened group too."""
-    changed = list(problem.tests)
-    for i in tests:
-        test = problem.tests[i]
-        if test.operable:
-            within = None if test.group_cost is None else factor * test.group_cost
-            changed[i] = replace(test, cost=factor * test.cost, group_cost=within)
-    return replace(problem, tests=tuple(changed))
-
-
-def without(problem: Problem, tests: Sequence[int]) -> Problem:
-    """Return the problem in which some tests cannot be run, nor are known on arrival; the reward may still need them.
-
-    Examples
-    --------
-    >>> from proband.instances import bolts
-    >>> len(bolts().problem.operable) - len(without(bolts().problem, [0]).operable)
-    1
-    """
-    changed = list(problem.tests)
-    for i in tests:
-        changed[i] = replace(problem.tests[i], on_arrival=False, available=False)
-    return replace(problem, tests=tuple(changed))
 
 
 def folds_of(n: int, folds: int) -> IntArray:

@@ -25,7 +25,7 @@ from proband.policies import Tree
 from proband.policies.episodes import follow
 from proband.policies.rules.places import Place, places
 from proband.problem import Problem
-from proband.reporting.recipes import Acting, Recipe, law_of, priced, without
+from proband.reporting.recipes import Acting, Recipe, law_of
 
 CLOSE = 0.005
 """By how much the price that is found may be off, of itself."""
@@ -110,7 +110,7 @@ def test_worths(recipe: Recipe, *, each: Callable[[], object] = lambda: None) ->
     """
     problem = recipe.problem
     known = [i for i, test in enumerate(problem.tests) if test.available]
-    shares, deciding = _shares(recipe), recipe.again(problem=without(problem, problem.operable.tolist())).plan.value
+    shares, deciding = _shares(recipe), recipe.again(problem=problem.without(problem.operable.tolist())).plan.value
     found = []
     for i in known:
         found.append(_worth(recipe, i, shares[i], deciding))
@@ -139,13 +139,13 @@ def place_worths(tree: Tree) -> list[PlaceWorth]:
 def _worth(recipe: Recipe, i: int, share: float, deciding: float) -> TestWorth:
     problem, value = recipe.problem, recipe.plan.value
     test = problem.tests[i]
-    less = value if share == 0 and not test.on_arrival else recipe.again(problem=without(problem, [i])).plan.value
+    less = value if share == 0 and not test.on_arrival else recipe.again(problem=problem.without([i])).plan.value
     others = [int(j) for j in problem.operable if j != i]
     if test.on_arrival:
-        blind = without(problem, [*problem.operable.tolist(), i])
+        blind = problem.without([*problem.operable.tolist(), i])
         alone = deciding - recipe.again(problem=blind).plan.value
     else:
-        alone = recipe.again(problem=without(problem, others)).plan.value - deciding
+        alone = recipe.again(problem=problem.without(others)).plan.value - deciding
     up_to = None if test.on_arrival else _Search(recipe, i, share=share, less=less).price()
     return TestWorth(test.name, test.cost, test.group_cost, test.on_arrival, share, value - less, alone, up_to)
 
@@ -192,7 +192,7 @@ class _Search:
     def _planned(self, factor: float) -> _Tried:
         self.plans += 1
         same = factor == 1 and self.problem is self.recipe.problem
-        found = self.recipe if same else self.recipe.again(problem=priced(self.problem, [self.test], factor))
+        found = self.recipe if same else self.recipe.again(problem=self.problem.priced(factor, [self.test]))
         share = _shares(found)[self.test]
         return _Tried(found.plan.value - self.less, _spent(self.problem, found.plan, self.test), share)
 
@@ -220,7 +220,7 @@ def _shares(recipe: Recipe) -> list[float]:
 
 def _spent(problem: Problem, made: Plan, test: int) -> float:
     """Return what a plan spends on one test a subject, at the prices of a problem."""
-    law, free = law_of(made), priced(problem, [test], 0.0)
+    law, free = law_of(made), problem.priced(0.0, [test])
     paid, rest = (follow(each, Acting(made), law.support).costs for each in (problem, free))
     return float(law.probabilities @ (paid - rest))
 

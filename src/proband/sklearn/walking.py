@@ -6,7 +6,7 @@ seen, the missing tests are taken away, and what is best then is planned anew.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from proband.planners.continuing import continue_from
 from proband.planners.layout import layout_of
 from proband.policies import Decider, Node, Tree
-from proband.problem import Problem
 from proband.vocabulary import FloatArray, IntArray
 
 MOST_STATES = 2**16
@@ -103,17 +102,10 @@ class Walker:
     def _continued(self, state: FloatArray, missing: NDArray[np.bool_]) -> int:
         key = state.tobytes(), missing.tobytes()
         if key not in self.known:
-            problem = self._without(missing & np.isnan(state))
+            problem = self.tree.problem.without(np.flatnonzero(missing & np.isnan(state)))
             start = Tree(problem, Node(problem.d, 0.0, 1.0), self.tree.origin)
             method = "dense" if layout_of(problem).n_states <= MOST_STATES else "rollout"
             limited = start.origin is not None and (start.origin.max_tests, start.origin.budget) != (None, None)
             found = continue_from(start, state, method="rollout" if limited else method)
             self.known[key] = found.explanation.action
         return self.known[key]
-
-    def _without(self, missing: NDArray[np.bool_]) -> Problem:
-        problem = self.tree.problem
-        tests = [
-            replace(test, available=False) if gone else test for test, gone in zip(problem.tests, missing, strict=True)
-        ]
-        return Problem(tests, problem.decisions, problem.reward)

@@ -123,6 +123,11 @@ class Records(Shown):
         return int(self.counts.sum())
 
     @property
+    def subjects(self) -> FloatArray:
+        """A row for each subject: each record as often as it was seen, shape (n, d)."""
+        return np.repeat(self.outcomes, self.counts, axis=0)
+
+    @property
     def is_complete(self) -> NDArray[np.bool_]:
         """Whether every test of a row is known, shape (len(self),)."""
         return np.asarray(~np.isnan(self.outcomes).any(axis=1))
