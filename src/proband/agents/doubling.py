@@ -55,7 +55,7 @@ class Doubling:
 
     def learn(self, records: Records) -> None:
         """Teach the batch's agent, and begin the next batch when it is over."""
-        if self.keep and _runs_everything(self.agent.policy()):
+        if self.keep and isinstance(policy := self.agent.policy(), FixedSet) and policy.everything:
             self._kept.append(records)
         self.agent.learn(records)
         self.left -= records.n
@@ -68,8 +68,3 @@ class Doubling:
         if self._kept:
             self._kept = [Records.joined(self._kept)]
             self.agent.learn(self._kept[0])
-
-
-def _runs_everything(policy: Policy) -> bool:
-    """Return whether a policy runs every test that can be run, whatever the tests show."""
-    return isinstance(policy, FixedSet) and set(policy.order) == set(policy.problem.operable.tolist())

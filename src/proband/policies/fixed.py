@@ -56,6 +56,11 @@ class FixedSet:
         if stops:
             self._decider = StopDecider(problem)
 
+    @property
+    def everything(self) -> bool:
+        """Whether these are all tests that can be run."""
+        return set(self.order) == set(self.problem.operable.tolist())
+
     def act(self, states: ArrayLike, coins: ArrayLike | None = None) -> IntArray:
         """Return the first missing test of the set, or the decision, for each state."""
         rows = self.problem.states(states)

@@ -18,7 +18,6 @@ from proband.policies import CoinPolicy, FixedSet
 from proband.quantities import amount
 from proband.showing import Shown
 from proband.studies.learning import acting
-from proband.studies.learning.advice import runs_everything
 from proband.studies.learning.learner import PolicySpan, Statement
 from proband.studies.ledger.leases import Leases
 from proband.studies.ledger.ledger import Clock, Ledger
@@ -232,7 +231,7 @@ def _exploration(ledger: Ledger, span: PolicySpan) -> Exploration:
 def _completing(ledger: Ledger, span: PolicySpan) -> float | None:
     policy = span.policy
     if isinstance(policy, FixedSet):
-        return 1.0 if runs_everything(policy) and not span.for_ever else 0.0
+        return 1.0 if policy.everything and not span.for_ever else 0.0
     if not isinstance(policy, CoinPolicy):
         return 0.0
     plan = acting.plan_of(policy)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from proband.errors import PlanError, ProblemError, StateError, TooLargeError
+from proband.policies.beliefs import members
 from proband.prices import Prices
 from proband.vocabulary import FloatArray, IntArray
 
@@ -85,12 +86,12 @@ class Measurements:
     @property
     def tests(self) -> IntArray:
         """Indices of the tests that can be run, shape (m,)."""
-        return _bits(self.operable)
+        return members(self.operable, self.d)
 
     @property
     def known(self) -> IntArray:
         """Indices of the tests known on arrival."""
-        return _bits(self.context)
+        return members(self.context, self.d)
 
     @property
     def prices(self) -> Prices:
@@ -144,10 +145,6 @@ def check_array(name: str, array: FloatArray | IntArray, shape: tuple[int, ...])
     """Raise unless an array is finite and of a shape."""
     if array.shape != shape or not np.isfinite(array).all():
         raise ProblemError(f"{name} have shape {array.shape}; they must be finite, of shape {shape}; correct them")
-
-
-def _bits(mask: int) -> IntArray:
-    return np.array([i for i in range(mask.bit_length()) if mask >> i & 1], dtype=np.int64)
 
 
 def _check_covariance(covariance: FloatArray) -> None:

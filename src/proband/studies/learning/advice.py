@@ -154,15 +154,10 @@ def _explores(problem: Problem, span: PolicySpan, situation: Situation, action: 
     """Return whether a test is run to learn: the first subjects' tests, or a coin that fell where the plan stops."""
     policy = span.policy
     if isinstance(policy, FixedSet):
-        return runs_everything(policy) and not span.for_ever
+        return policy.everything and not span.for_ever
     if not isinstance(policy, CoinPolicy) or not situation.steady:
         return False
     return span.once("without coin", situation.state, lambda: acting.act(policy, situation.state, NEVER)) >= problem.d
-
-
-def runs_everything(policy: FixedSet) -> bool:
-    """Return whether a set is that of all tests that can be run."""
-    return set(policy.order) == set(policy.problem.operable.tolist())
 
 
 def _reason(problem: Problem, span: PolicySpan, situation: Situation, action: int, *, exploring: bool) -> str:
@@ -183,7 +178,7 @@ def _reason(problem: Problem, span: PolicySpan, situation: Situation, action: in
 def _fixed(problem: Problem, policy: FixedSet, action: int) -> str:
     if action >= problem.d:
         return "All its tests were run; this is the best decision for what they showed."
-    which = "Every test is run" if runs_everything(policy) else "The same tests are run"
+    which = "Every test is run" if policy.everything else "The same tests are run"
     return f"{which} on this subject, whatever they show."
 
 

@@ -40,8 +40,8 @@ from proband.studies.stores.patience import within
 
 SOURCES = (
     "agents", "bundle.py", "checking.py", "compiling.py", "cutting.py", "distributions", "estimators", "piecewise",
-    "planners", "policies", "prices.py", "problem.py", "problem_files.py", "problem_reading.py", "problem_rules.py",
-    "rewards", "studies/events/created.py", "studies/learning", "studies/ledger", "vocabulary",
+    "planners", "policies", "prices.py", "problem.py", "problem_files.py", "problem_pool.py", "problem_reading.py",
+    "problem_rules.py", "rewards", "studies/events/created.py", "studies/learning", "studies/ledger", "vocabulary",
 )  # fmt: skip
 """What a plan depends on, below the package."""
 
