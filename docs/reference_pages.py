@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import functools
 import importlib
 import inspect
 from collections.abc import Iterator
@@ -123,18 +124,31 @@ def _doc(value: Any) -> str | None:
 
 
 def _bases(value: type) -> list[str]:
-    named = [base for base in value.__bases__ if base.__module__.startswith("proband.") and base.__name__ != "Shown"]
+    named = [base for base in value.__bases__ if base in _on_pages() and base.__name__ != "Shown"]
     told = ", ".join(f"{{py:obj}}`~{base.__module__}.{base.__qualname__}`" for base in named)
     return [f"Derived from {told}.", ""] if told else []
 
 
+@functools.cache
+def _on_pages() -> frozenset[type]:
+    """The classes that have a place on some page."""
+    offered = (getattr(importlib.import_module(module), name) for module, names in packages().items() for name in names)
+    return frozenset(each for each in offered if inspect.isclass(each))
+
+
 def _members(value: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods and properties that have a docstring, in the order in which they are written."""
+    """Yield the public methods and properties that have a docstring, in the order in which they are written.
+
+    Those of a base that has no page of its own follow.
+    """
     if issubclass(value, enum.Enum):
         for each in value:
             yield each.name, each
         return
-    for key, member in vars(value).items():
+    bases = [base for base in value.__mro__[1:] if base.__module__.startswith("proband.") and base not in _on_pages()]
+    found = {key: member for each in reversed([value, *bases]) for key, member in vars(each).items()}
+    for key in dict.fromkeys(key for each in [value, *bases] for key in vars(each)):
+        member = found[key]
         plain = getattr(member, "func", getattr(member, "__func__", member))
         if not key.startswith("_") and getattr(plain, "__doc__", None) and _is_member(member):
             yield key, member

@@ -69,6 +69,22 @@ def test_what_is_offered_twice_is_told_once(pages: dict[str, str]) -> None:
     assert "Told at {py:obj}`proband.plan`." in pages["proband.planners"]
 
 
+@pytest.mark.parametrize(
+    ("package", "entry", "method"),
+    [
+        ("proband", "Problem", "states"),
+        ("proband.sklearn", "SequentialTestClassifier", "predict_proba"),
+        ("proband.estimators", "CompleteCases", "update"),
+    ],
+)
+def test_what_comes_from_a_base_without_a_page_is_told_with_the_class(
+    package: str, entry: str, method: str, pages: dict[str, str]
+) -> None:
+    assert method not in vars(getattr(importlib.import_module(package), entry))
+    [told] = re.findall(rf"^(:+){{py:class}} {entry}\((.*?)^\1$", pages[package], flags=re.MULTILINE | re.DOTALL)
+    assert f"{{py:method}} {method}(" in told[1]
+
+
 def test_every_error_has_its_place(pages: dict[str, str]) -> None:
     assert [e.__name__ for e in CODES if f"{{py:exception}} {e.__name__}(" not in pages["proband.errors"]] == []
 
