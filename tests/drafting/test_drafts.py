@@ -141,11 +141,11 @@ TESTS: list[tuple[list[Any], tuple[Any, ...], str]] = [
     (
         [*range(1, 90), "broken"],
         (30.0, 60.0),
-        "1 entries are no numbers ('broken'): they are taken for missing entries",
+        "rows without a number: 1 ('broken'); these entries are taken for missing ones",
     ),
-    ([*range(1, 90), float("inf")], (30.0, 60.0), "1 entries are no numbers ('inf'): they are taken for missing"),
+    ([*range(1, 90), float("inf")], (30.0, 60.0), "rows without a number: 1 ('inf'); these entries are"),
     ([*range(1, 90), -999, -999], (30.0, 60.0), "'-999' lies far from the other numbers: taken for a missing entry"),
-    (["<5", "<5", *range(5, 95)], (30.0, 60.0), "2 entries are limits such as <5: no cut lies beyond them"),
+    (["<5", "<5", *range(5, 95)], (30.0, 60.0), "limits such as <5: 2; no cut lies beyond them"),
     ([0] * 90 + [1, 2, 3, 7, 9, 11], (1.0,), ""),
 ]
 

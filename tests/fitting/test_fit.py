@@ -10,6 +10,9 @@ import pytest
 import proband
 from proband import Problem, Records, Test
 from proband.errors import PlanError
+from proband.fitting.call import treat
+from proband.fitting.recipe import Recipe
+from proband.fitting.smoothed import Limits
 from proband.instances import INSTANCES, bolts, gout
 from proband.rewards import Match, Table
 
@@ -144,3 +147,25 @@ def test_other_prices_need_nothing_learned_anew() -> None:
         assert again.tree == anew.tree
         assert again.in_sample == anew.in_sample
         assert (again.law.probabilities == anew.law.probabilities).all()
+
+
+@pytest.mark.parametrize("method", ["dense", "rollout"])
+def test_what_became_of_those_left_out_is_not_known_to_the_plan_that_treats_them(method: str) -> None:
+    """Cuts, models, strength and rivals: with other labels of theirs, subjects left out are treated alike."""
+    rng = np.random.default_rng(4)
+    number, mark = rng.normal(50, 10, 240).round(1), rng.integers(0, 2, 240)
+    bad = (number + 8 * mark + rng.normal(0, 4, 240) > 56).astype(float)
+    tests = [Test("number", 0.3, choose_cuts=True), Test("mark", 0.1), Test("bad", available=False)]
+    problem = Problem(tests, ["ship", "scrap"], Table(["bad"], [[2.0, -1.0], [-8.0, -1.0]]))
+    rows = np.column_stack([number, mark, bad]).astype(float)
+    rows[:20, 1] = np.nan
+    others = np.arange(160, 240)
+    changed = rows.copy()
+    changed[others, 2] = 1 - changed[others, 2]
+    recipe = Recipe(problem, method, None, Limits(None, None, 1))
+    [first], [second] = (treat(recipe, each, np.arange(160), [others]) for each in (rows, changed))
+    assert list(first) == list(second)
+    for name, (_, cost, tests_run) in first.items():
+        np.testing.assert_array_equal(cost, second[name][1])
+        np.testing.assert_array_equal(tests_run, second[name][2])
+    assert (first["plan"][0] != second["plan"][0]).any()

@@ -72,18 +72,28 @@ BAD: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "header and blank lines": (b"length,visual\n\n\n", ("a header and no rows",)),
     "unknown column": (b"length,visual,age\nshort,rusty,3\n", ("unknown columns ['age']", "['length', 'visual']")),
     "missing column": (b"length\nshort\n", ("missing columns ['visual']", "empty where never run")),
-    "unknown and missing": (b"lenght,visual\nshort,rusty\n", ("unknown columns ['lenght'] and missing columns",)),
-    "a number of a subject": (b",length,visual\n0,short,rusty\n", ("unknown columns ['']",)),
+    "unknown and missing": (
+        b"lenght,visual\nshort,rusty\n",
+        ("unknown columns ['lenght'] and missing columns", "did you mean 'length' by 'lenght'? rename"),
+    ),
+    "a number of a subject": (
+        b",length,visual\n0,short,rusty\n",
+        ("unknown columns ['']", "'' is a column with entries and without a name; rename"),
+    ),
     "repeated column": (b"length,visual,length\nshort,rusty,long\n", ("['length'] appear more than once", "drop one")),
     "another separator": (b"length|visual\nshort|rusty\n", ("unknown columns ['length|visual']",)),
     "unknown outcome": (
         b"length,visual\nshort,rusty\nshort,dirty\n",
         ("line 3, column 'visual'", "'dirty' is unknown", "clean, rusty, none", "correct the table or the problem"),
     ),
-    "outcome in capitals": (b"length,visual\nSHORT,rusty\n", ("line 2, column 'length'", "'SHORT' is unknown")),
+    "outcome in capitals": (
+        b"length,visual\nSHORT,rusty\n",
+        ("line 2, column 'length'", "'SHORT' is unknown", "did you mean 'short'?"),
+    ),
+    "a misspelt outcome": (b"length,visual\nshort,rutsy\n", ("line 2, column 'visual'", "did you mean 'rusty'?")),
     "number for an outcome": (b"length,visual\n0,1\n", ("line 2, column 'length'", "'0' is unknown")),
     "unknown outcome after blank lines": (b"length,visual\n\n\nshort,dirty\n", ("line 4, column 'visual'",)),
-    "too few entries": (b"length,visual\nshort,rusty\nshort\n", ("line 3", "1 entries", "the header has 2")),
+    "too few entries": (b"length,visual\nshort,rusty\nshort\n", ("line 3", "it has 1 entry;", "the header has 2")),
     "too many entries": (b"length,visual\nshort,rusty,clean\n", ("line 2", "3 entries", "the header has 2")),
     "missing everywhere": (b"length,visual\n,NA\nnan,\n", ("every entry is missing", "fill the table")),
     "another encoding": (
@@ -91,7 +101,11 @@ BAD: dict[str, tuple[bytes, tuple[str, ...]]] = {
         ("line 2, column 'length'", "'kürz' is unknown", "was read as Windows-1252", "save it as UTF-8 if letters"),
     ),
     "UTF-16 cut off": ("length,visual\nshort,rusty\n".encode("utf-16")[:-1], ("damaged UTF-16", "save it again")),
-    "a quote left open": (b'length,visual\n"short,rusty\n', ("line 2", "1 entries")),
+    "a quote left open": (
+        b'length,visual\nlong,rusty\n"short,rusty\nlong,none\n',
+        ("lines 3 to 4: it has 1 entry", "close the quotation mark that is opened there"),
+    ),
+    "a quote left open on the last line": (b'length,visual\n"short,rusty\n', ("line 2: it has 1 entry", "close the")),
     "an entry of megabytes": (b'length,visual\n"' + b"x" * 200_000 + b'",rusty\n', ("cannot be read as a table",)),
     "null characters": (b"length,visual\nsho\x00rt,rusty\n", ("line 2, column 'length'", "is unknown")),
 }

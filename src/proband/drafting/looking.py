@@ -114,7 +114,7 @@ def _look_at_numbers(column: Column, facts: str, words: tuple[str, ...]) -> Seen
     others = [text for text in column.texts if text not in column.numbers]
     if others:
         times = sum(column.texts[text] for text in others)
-        doubts.append(f"{times:,} entries are no numbers ({_listed(others)}): they are taken for missing entries")
+        doubts.append(f"rows without a number: {times:,} ({_listed(others)}); these entries are taken for missing ones")
     extreme = [value for value in np.unique(values).tolist() if value in SENTINELS and _is_far(values, value)]
     if extreme:
         doubts.append(
@@ -136,9 +136,7 @@ def _cut(column: Column, facts: str, values: FloatArray, doubts: list[str], word
     limits = {text: value for text, value in column.numbers.items() if isinstance(value, Limit)}
     if limits:
         cuts = _within(cuts, list(limits.values()))
-        doubts.append(
-            f"{sum(column.texts[text] for text in limits):,} entries are limits such as <5: no cut lies beyond them"
-        )
+        doubts.append(f"limits such as <5: {sum(column.texts[text] for text in limits):,}; no cut lies beyond them")
     if not cuts:
         return Seen(column, facts, "its numbers leave no room for a cut", doubts=tuple(doubts), missing=words)
     shares = np.diff([0, *np.searchsorted(np.sort(values), cuts, side="left"), len(values)]) / len(values)

@@ -183,8 +183,8 @@ def _repriced(made: Made, records: Records, problem: Problem) -> Fit:
 def _validated(recipe: Recipe, rows: FloatArray, folds: int, jobs: Any, progress: Report | None) -> Validation:
     if folds < 3 or folds > len(rows):
         raise PlanError(
-            f"folds is {folds}, and there are {len(rows)} rows; there are at least three folds, and no more than rows; "
-            "give another number, or more rows, or leave the validation out"
+            f"folds is {folds}; there must be three or more, and at most as many as rows ({len(rows):,}); give another "
+            "number, or more rows, or leave the validation out"
         )
     work = partial(treat, recipe, rows)
     scored, rng = np.ones(len(rows), dtype=np.bool_), np.random.default_rng(recipe.seed)

@@ -28,9 +28,9 @@ def notes_on_columns(problem: Problem, rows: FloatArray) -> list[str]:
     told = problem.d if problem.measured else int(sum(problem.k))
     if len(rows) < told:
         what = "tests" if problem.measured else "outcomes in all"
+        given = "is 1 row" if len(rows) == 1 else f"are {len(rows):,} rows"
         notes.append(
-            f"there are {len(rows)} rows and {told} {what}: far too few to tell what goes with what; get more rows, or "
-            "drop tests"
+            f"there {given} and {told:,} {what}: far too few to tell what goes with what; get more rows, or drop tests"
         )
     return notes
 

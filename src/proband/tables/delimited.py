@@ -64,19 +64,26 @@ def read_delimited(source: str, content: bytes, wanted: Collection[str]) -> Shee
     skipped, (_, header), *rest = [line for line, _ in rows[:first]], *rows[first:]
     if not rest:
         raise TableError(f"{source}: it has a header and no rows; a table has one line a subject; add them")
-    wrong = [(line, len(cells)) for line, cells in rest if len(cells) != len(header)]
+    begins = [line + 1 for line, _ in rows[first:-1]]
+    wrong = [(begin, *row) for begin, row in zip(begins, rest, strict=True) if len(row[1]) != len(header)]
     if wrong:
-        lines = [
-            f"line {line}: it has {entries} entries; the header has {len(header)}; give each column an entry (empty "
-            "where a test was not run)"
-            for line, entries in wrong[:MOST_TOLD]
-        ]
+        lines = [_uneven(begin, line, cells, len(header)) for begin, line, cells in wrong[:MOST_TOLD]]
         raise TableError(f"{source}: {told(lines, len(wrong), 'lines cannot be read')}")
     columns = list(zip(*(cells for _, cells in rest), strict=True))
     marks = frozenset({","}) if delimiter == ";" else NO_MARKS
     note = "; ".join(filter(None, (text.note, title_note("line", skipped))))
     sheet = Sheet(source, header, list(columns), [line for line, _ in rest], "line", marks, note)
     return without_blank_columns(sheet)
+
+
+def _uneven(begin: int, end: int, cells: list[str], width: int) -> str:
+    """Return what is said of a row with too many or too few entries; one with line breaks may be many rows."""
+    where = f"line {end}" if begin >= end else f"lines {begin} to {end}"
+    entries = "1 entry" if len(cells) == 1 else f"{len(cells)} entries"
+    remedy = "give each column an entry (empty where a test was not run)"
+    if any("\n" in cell or "\r" in cell for cell in cells):
+        remedy = "close the quotation mark that is opened there: what follows it was read as one entry"
+    return f"{where}: it has {entries}; the header has {width}; {remedy}"
 
 
 def read_first_line(source: str, content: bytes) -> list[str]:

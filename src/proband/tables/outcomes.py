@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -119,8 +120,9 @@ def _unknown(test: Test, cell: Cell) -> float:
     text = cell_text(cell).strip()
     if text.startswith("#"):
         raise ValueError(f"{shown(text)} is an error of the spreadsheet; correct its formula, or empty the cell")
-    close = next((outcome for outcome in test.names if outcome.lower() == text.lower()), None)
-    hint = "" if close is None else f"did you mean {close!r}? "
+    alike = {outcome.lower(): outcome for outcome in reversed(test.names)}
+    close = difflib.get_close_matches(text.lower(), alike, n=1)
+    hint = f"did you mean {alike[close[0]]!r}? " if close else ""
     if _is_number(cell) and not any(_is_number(outcome) for outcome in test.names):
         hint = "numbers become outcomes by cuts = [..] in the problem file; "
     raise ValueError(

@@ -7,6 +7,7 @@ stay what they are until a test says how to read them.
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 from collections import Counter
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
@@ -153,6 +154,14 @@ def check_header(sheet: Sheet, header: Sequence[str], wanted: Collection[str], i
     if unknown or missing:
         parts = [f"unknown columns {shown(unknown)}"] * bool(unknown) + [f"missing columns {missing}"] * bool(missing)
         raise sheet.error(
-            f"{' and '.join(parts)}; the columns must be {list(wanted)}; rename, add (empty where never run) or drop, "
-            "or name what is no test in the problem's list ignore"
+            f"{' and '.join(parts)}; the columns must be {list(wanted)}; {_meant(unknown, missing)}rename, add (empty "
+            "where never run) or drop, or name what is no test in the problem's list ignore"
         )
+
+
+def _meant(unknown: Sequence[str], missing: Sequence[str]) -> str:
+    """Return which of the missing columns the unknown ones may be; and that one has no name."""
+    close = {name: difflib.get_close_matches(name, missing, n=1) for name in unknown}
+    meant = ", ".join(f"{found[0]!r} by {shown(name)}" for name, found in close.items() if found)
+    nameless = "'' is a column with entries and without a name; " if "" in unknown else ""
+    return nameless + (f"did you mean {meant}? " if meant else "")
