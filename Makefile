@@ -106,7 +106,7 @@ bench-networks: .venv-bench/.stamp ## Measure learning on two networks (DATA=fol
 bench-tables: .venv-bench/.stamp ## Compare plans from training rows on tables with test costs (DATA=folder), and write docs/benchmarks/tables.*
 	.venv-bench/bin/python -m benchmarks.tables --data $(DATA) --jobs $(JOBS) $(OPTIONS)
 
-# DATA is a folder with spam.csv (Spambase, UCI); OPTIONS="--part syn cube" needs none. A stopped run goes on.
+# DATA is a folder with spam.csv (Spambase, UCI) and heart-*.csv (FFTrees); OPTIONS="--part syn cube" needs none. A stopped run goes on.
 bench-anchors: .venv-bench/.stamp ## Compare with published numbers (DATA=folder), and write docs/benchmarks/anchors.md
 	.venv-bench/bin/python -m benchmarks.anchors $(if $(DATA),--data $(DATA)) $(OPTIONS)
 

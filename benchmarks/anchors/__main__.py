@@ -1,9 +1,10 @@
 """Published numbers of others, beside ours on the same data.
 
 Run with ``python -m benchmarks.anchors --data DIRECTORY`` from the root of the repository. The directory holds
-spam.csv, which is not part of this repository; the parts syn and cube need no data. A run that was stopped goes on
+spam.csv, heart-train.csv and heart-test.csv, which are not part of this repository; the parts syn and cube need no
+data. A run that was stopped goes on
 where it was: what was found is kept in ``out/anchors``. Results go to ``docs/benchmarks/``, those of a quick run to
-``out/``.
+``out/``; parts that are not measured stay as they stand there, in ``anchors.json``.
 """
 
 import argparse
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="folder with spam.csv")
+    parser.add_argument("--data", type=Path, help="folder with spam.csv and heart-*.csv")
     parser.add_argument("--part", nargs="+", choices=PARTS, default=tuple(PARTS), help="what to measure (default: all)")
     parser.add_argument("--again", action="store_true", help="measure anew what was found before")
     parser.add_argument("--quick", action="store_true", help="few rows and seeds; report under out/")
@@ -36,9 +37,20 @@ def main():
             path.write_text(json.dumps({"about": describe("scikit-learn"), "found": call()}, indent=1))
     folder = ROOT / ("out/benchmarks" if arguments.quick else "docs/benchmarks")
     folder.mkdir(parents=True, exist_ok=True)
-    met = report.write(folder, {path.stem: json.loads(path.read_text()) for path in sorted(kept.glob("*.json"))})
+    met = report.write(folder, with_earlier(folder / "anchors.json", kept))
     print(f"wrote {folder.relative_to(ROOT)}/anchors.md")
     sys.exit(0 if met else "an aim was missed")
+
+
+def with_earlier(path, kept):
+    """Return what was found by now, a part that was not measured here as it stands beside the page; write it there."""
+    found = json.loads(path.read_text()) if path.exists() else {}
+    new = {each.stem: json.loads(each.read_text()) for each in sorted(kept.glob("*.json"))}
+    parts = {name.partition("-")[0] for name in new}
+    found = {name: each for name, each in found.items() if name.partition("-")[0] not in parts} | new
+    found = dict(sorted(found.items()))
+    path.write_text(json.dumps(found, indent=1) + "\n")
+    return found
 
 
 if __name__ == "__main__":

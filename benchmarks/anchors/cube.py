@@ -5,8 +5,9 @@ features are independent and Gaussian. Learned, the kinds are the clusters of th
 number by BIC; none if held-out classes are no likelier with them), and the means of a feature are drawn towards its
 median as far as all cells together say that most of them do not differ (a spike and a slab, by EM). Features are taken
 one at a time by the expected entropy of y that is left, the last one of a budget by how often the likeliest class is
-right. The first one may be any that is best when two more follow, which is found by simulating subjects of the model: a
-bundle that says nothing of y by itself is bought where it helps later.
+right. Looking ahead, the first one may be any that is best when two more follow, which is found by simulating subjects
+of the model (a bundle that says nothing of y by itself is bought where it helps later), and the last two of a budget
+are planned together: the second of them for each outcome of the first one.
 """
 
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ In CUBE four features tell the same of the class by themselves, and nobody knows
 each budget the best is taken.
 """
 AHEAD, SIMULATED, POINTS, FINE_POINTS = 3, 1500, 16, 48
+PAIR_POINTS, MOST_PAIRED = 10, 6
+"""Outcomes of a test, and tests, that are looked at where the last two are planned together."""
 FOLDS, MOST_KINDS = 5, 8
 
 
@@ -173,15 +176,40 @@ class Looking:
 
     def best(self, belief, taken, worth):
         """Return the test, of those not taken, after which a posterior is worth most, shape (n,)."""
-        chances = np.exp(belief - belief.max(axis=1, keepdims=True))
-        chances /= chances.sum(axis=1, keepdims=True)
+        return self._scores(_chances(belief), ~taken, worth).argmax(axis=1)
+
+    def best_before_last(self, belief, taken):
+        """Return the test after which, with the best last one for each outcome, the likeliest class is right most."""
+        chances = _chances(belief)
+        alone = self._scores(chances, ~taken, certain)
+        among = np.zeros(taken.shape, dtype=bool)
+        np.put_along_axis(among, np.argsort(-alone, axis=1)[:, :MOST_PAIRED], True, axis=1)
+        among &= ~taken
         found = np.full(taken.shape, -np.inf)
-        for test, weights in enumerate(self.weights):
-            here = np.flatnonzero(~taken[:, test])
-            found[here, test] = worth(
-                (chances[here] @ weights).reshape(len(here), weights.shape[1] // CLASSES, CLASSES)
-            )
+        for test in np.flatnonzero(among.any(axis=0)):
+            here = np.flatnonzero(among[:, test])
+            shows = self.weights[test].reshape(len(self.model.classes), -1, CLASSES).sum(axis=2)
+            after = (chances[here, None, :] * shows.T).reshape(-1, len(shows))  # a row for each outcome
+            last = np.repeat(among[here], shows.shape[1], axis=0)
+            last[:, test] = False
+            stopped = right((after @ np.eye(CLASSES)[self.model.classes])[:, None, :])
+            best = np.maximum(self._scores(after, last, right).max(axis=1), stopped)
+            found[here, test] = best.reshape(len(here), -1).sum(axis=1)
         return found.argmax(axis=1)
+
+    def _scores(self, chances, among, worth):
+        """Return what joint chances (n, cells) are worth after each of some tests, shape (n, tests)."""
+        found = np.full(among.shape, -np.inf)
+        for test in np.flatnonzero(among.any(axis=0)):
+            here, weights = np.flatnonzero(among[:, test]), self.weights[test]
+            pooled = (chances[here] @ weights).reshape(len(here), weights.shape[1] // CLASSES, CLASSES)
+            found[here, test] = worth(pooled)
+        return found
+
+
+def _chances(belief):
+    chances = np.exp(belief - belief.max(axis=1, keepdims=True))
+    return chances / chances.sum(axis=1, keepdims=True)
 
 
 def certain(pooled):
@@ -195,26 +223,36 @@ def right(pooled):
     return pooled.max(axis=2).sum(axis=1)
 
 
-def follow(looking, rows, budgets, first=None, last_for=right):
+def follow(looking, rows, budgets, first=None, last_for=right, pairs=None):
     """Return the chances of the classes at each budget, shape (budgets, n, classes).
 
-    Tests are taken for certainty, after a first one if that is given; the last one of a budget for being right.
+    Tests are taken for certainty, after a first one if that is given; the last one of a budget for being right, or the
+    last two together, by what `pairs` sees.
     """
     model, belief = looking.model, np.tile(looking.model.log_shares, (len(rows), 1))
     taken, shown = np.zeros((len(rows), model.tests), dtype=bool), {}
     for step in range(1, max(budgets) + 1):
-        if step in budgets:
-            last = (
-                np.full(len(rows), first) if step == 1 and first is not None else looking.best(belief, taken, last_for)
-            )
+        given = np.full(len(rows), first) if step == 1 and first is not None else None
+        if step in budgets and (pairs is None or step == 1):
+            last = looking.best(belief, taken, last_for) if given is None else given
             shown[step] = model.of_classes(belief + _told(model, rows, last))
+        if step + 1 in budgets and pairs is not None:
+            test = pairs.best_before_last(belief, taken) if given is None else given
+            known, done = _taken(model, rows, belief, taken, test)
+            last = looking.best(known, done, last_for)
+            shown[step + 1] = model.of_classes(known + _told(model, rows, last))
         if step == max(budgets):
             break
-        given = step == 1 and first is not None
-        best = np.full(len(rows), first) if given else looking.best(belief, taken, certain)
-        belief += _told(model, rows, best)
-        taken[np.arange(len(rows)), best] = True
+        test = looking.best(belief, taken, certain) if given is None else given
+        belief, taken = _taken(model, rows, belief, taken, test)
     return np.array([shown[budget] for budget in budgets])
+
+
+def _taken(model, rows, belief, taken, tests):
+    """Return beliefs, and what is taken, after one more test of each subject."""
+    done = taken.copy()
+    done[np.arange(len(rows)), tests] = True
+    return belief + _told(model, rows, tests), done
 
 
 def _told(model, rows, tests):
@@ -243,9 +281,9 @@ def play(name, seed, *, rows=ROWS, test=TEST, budgets=BUDGETS):
     found = {"name": name, "seed": seed, "rows": rows, "test": test}
     models = {"known": known(name), "learned": learned(taught.features, taught.labels, taught.groups, seed=seed)}
     for kind, model in models.items():
-        looking = Looking(model)
-        for way, first in (("myopic", None), ("ahead", first_test(looking, rng))):
-            shown = follow(looking, judged.features, budgets, first=first)
+        looking, pairs = Looking(model), Looking(model, PAIR_POINTS)
+        for way, first, last in (("myopic", None, None), ("ahead", first_test(looking, rng), pairs)):
+            shown = follow(looking, judged.features, budgets, first=first, pairs=last)
             found[f"{kind}, {way}"] = (shown.argmax(axis=2) == judged.labels).mean(axis=1).tolist()
             found[f"{kind}, {way}, first"] = first
     fine = Looking(models["known"], FINE_POINTS)

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from benchmarks.anchors import cube, spam, syn
+from benchmarks.anchors import cube, heart, spam, syn
 
-PARTS = ("syn", "cube", "spam")
+PARTS = ("syn", "cube", "spam", "heart")
 
 
 def wanted(part, folder, *, quick):
-    """Return names and calls of a part; Spambase is left out where its folder is not given."""
+    """Return names and calls of a part; those with files are left out where no folder is given."""
     if part == "syn":
         cases = [(1, 3000)] if quick else [(rule, rows) for rows in (syn.FEW, syn.TRAIN) for rule in syn.LEAST]
         return [(f"rule{rule}-{rows}", partial(syn.play, rule, rows)) for rule, rows in cases]
@@ -17,5 +17,8 @@ def wanted(part, folder, *, quick):
         return [(f"{name}-{seed}", partial(cube.play, name, seed, test=test)) for name in cube.KNOWN for seed in seeds]
     if folder is None:
         return []
+    if part == "heart":
+        mistakes, folds = (heart.MISTAKES[:1], 3) if quick else (heart.MISTAKES, 5)
+        return [("split", partial(heart.play, folder, mistakes, folds=folds))]
     budgets = spam.BUDGETS[:2] if quick else spam.BUDGETS
     return [("splits", partial(spam.play, folder / "spam.csv", budgets))]

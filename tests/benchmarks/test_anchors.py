@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.anchors import cube, syn
+from benchmarks.anchors import cube, heart, syn
 
 import proband
 from proband.instances.published import cube_nm
@@ -46,6 +46,35 @@ def test_beliefs_are_bayes_rule() -> None:
     expected = np.exp(-gaps / 2)
     assert chances[0] == pytest.approx(expected / expected.sum())
     assert chances.argmax() == 3
+
+
+def one_of_two() -> cube.Model:
+    """Return a model in which two tests tell the class together, nothing alone, and a third one a little."""
+    cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+    means = np.column_stack([cells, [0.0, 0.5, 0.5, 0.0]])
+    sigma, alike = np.array([0.05, 0.05, 0.5]), np.log(np.full(4, 0.25))
+    return cube.Model(alike, np.array([0, 1, 1, 0]), means, sigma, np.arange(3))
+
+
+def test_the_last_two_are_planned_together() -> None:
+    looking, belief, taken = cube.Looking(one_of_two()), np.log(np.full((1, 4), 0.25)), np.zeros((1, 3), dtype=bool)
+    assert looking.best(belief, taken, cube.right) == 2
+    assert looking.best_before_last(belief, taken) in (0, 1)
+    rows, labels = one_of_two().draw(np.random.default_rng(0), 200)
+    alone, together = (cube.follow(looking, rows, (2,), pairs=pairs)[0] for pairs in (None, looking))
+    assert (together.argmax(axis=1) == labels).mean() > 0.99
+    assert (alone.argmax(axis=1) == labels).mean() < 0.9
+
+
+def test_a_frugal_tree_stops_where_it_has_a_way_out() -> None:
+    columns = {
+        "thal": ["rd", "normal", "normal", "normal"], "cp": ["a", "np", "a", "a"], "ca": ["0", "0", "1.0", "0"],
+        "diagnosis": ["sick", "healthy", "healthy", "healthy"],
+    }  # fmt: skip
+    each = heart.frugal(columns)
+    np.testing.assert_allclose(each, [[1, 102.9, 1], [1, 103.9, 2], [0, 204.8, 3], [1, 204.8, 3]])
+    np.testing.assert_allclose(heart.lost(each, 100.0), [102.9, 103.9, 304.8, 204.8])
+    assert heart.summary(each)["right"] == 3
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ def values(report: Report) -> Iterator[Block]:
         facts.append(("value, by its law", amount(report.value, unit)))
     facts.append(("cost of tests", amount(report.expected_cost, unit)))
     yield Tiles([*facts, ("tests a subject", said(report.expected_tests, 3))])
-    yield Said(f"All numbers are a subject: rewards minus costs. {decisions(report.decisions)}")
+    yield Said(f"All amounts are those of one subject, rewards minus costs. {decisions(report.decisions)}")
     if seen is not None:
         yield from rivals(seen, unit)
     elif report.in_sample is not None:
