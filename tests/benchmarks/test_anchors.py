@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from benchmarks.anchors import cube, heart, syn
+from benchmarks.anchors.__main__ import with_earlier
 
 import proband
 from proband.instances.published import cube_nm
@@ -85,3 +89,12 @@ def test_the_kinds_of_a_bundle_are_found() -> None:
     found = cube.clusters(subjects.features[:, :5], 0)
     context = subjects.features[:, :5].argmax(axis=1)
     assert len({(int(a), int(b)) for a, b in zip(found, context, strict=True)}) == 5
+
+
+def test_what_is_not_measured_again_stays_as_it_was_found(tmp_path: Path) -> None:
+    kept, page = tmp_path / "kept", tmp_path / "anchors.json"
+    kept.mkdir()
+    page.write_text(json.dumps({"cube-a": {"found": 1}, "cube-b": {"found": 2}, "syn-a": {"found": 3}}))
+    (kept / "cube-c.json").write_text(json.dumps({"found": 4}))
+    assert with_earlier(page, kept) == {"cube-c": {"found": 4}, "syn-a": {"found": 3}}
+    assert json.loads(page.read_text()) == {"cube-c": {"found": 4}, "syn-a": {"found": 3}}

@@ -174,7 +174,7 @@ class TestSensors:
             (("sensors", "singular.npy", "--costs", "1"), "singular"),
             (("sensors", "c.npy", "--costs", "binary.csv"), "it has no cost for"),
             (("sensors", "c.npy", "--costs", "long.csv"), "field larger than field limit"),
-            (("sensors", "c.npy", "--costs", "ragged.csv"), "it has 1 entries; the header has 2"),
+            (("sensors", "c.npy", "--costs", "ragged.csv"), "it has 1 entry; the header has 2"),
             (("sensors", "binary.csv", "--records"), "is no number; give a measurement (the file is no UTF-8"),
             (("sensors", "long.csv", "--records"), "field larger than field limit"),
             (("sensors", "wide.csv", "--records"), "at most 4096 are read"),

@@ -195,6 +195,19 @@ MISTAKES: dict[str, tuple[bytes, str]] = {
             "did you mean 'clean'? correct the table or the problem"
         ),
     ),
+    "a quotation mark that is not closed": (
+        (TEXT + '"C-9;01.03.2024\n').encode(),
+        "line 42: it has 1 entry; the header has 7; close the quotation mark that is opened there",
+    ),
+    "a column twice": (
+        delimited([*castings.HEADER, "visual"], [[*row, "clean"] for row in castings.rows(40)]).encode(),
+        "columns ['visual'] appear more than once; columns must differ; rename or drop one",
+    ),
+    "a misspelt column": (
+        delimited([*castings.HEADER[:-1], "qualty"], castings.rows(40)).encode(),
+        "did you mean 'quality' by 'qualty'? rename",
+    ),
+    "a header alone": (delimited(castings.HEADER, []).encode(), "it has a header and no rows"),
     "several sheets": (
         workbook({"2022": (castings.HEADER, castings.rows(40)), "2023": (castings.HEADER, castings.rows(40))}),
         "it has the sheets ['2022', '2023']; a table is one of them; name it (--sheet NAME, or sheet= in Python)",
@@ -280,4 +293,4 @@ class TestInit:
         Path("bad.csv").write_bytes(b"a,b\n1\n")
         result = cast("init", "bad.csv")
         assert (result.status, Path("problem.toml").exists()) == (2, False)
-        assert "line 2: it has 1 entries; the header has 2" in result.err
+        assert "line 2: it has 1 entry; the header has 2" in result.err
