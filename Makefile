@@ -186,12 +186,8 @@ example-ppo: .venv-ppo/.pins ## Train MaskablePPO beside the exact plan (Python 
 	.venv-dist/bin/python -m pip install $(PIP_QUIETLY) --no-deps --require-hashes --requirement requirements/dist.txt
 	@touch $@
 
-# A commit with a tag is a release: then the tag must be v and the version.
+# A commit with a tag is a release, and the tag its version (hatch_build.py).
 dist: .venv-dist/.pins ## Build the wheel and the sdist into dist/, and check them
-	@version=$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' src/proband/__init__.py); \
-	for tag in $$(git tag --points-at HEAD 'v*' 2>/dev/null); do \
-	    [ "$$tag" = "v$$version" ] || { echo "the tag is $$tag, and the version $$version; correct one" >&2; exit 1; }; \
-	done
 	rm -rf dist
 	.venv-dist/bin/python -m build --no-isolation --outdir dist .
 	.venv-dist/bin/python -m twine check --strict dist/*

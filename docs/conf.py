@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import importlib.metadata
 import sys
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import reference_pages
 
 _DOCS = Path(__file__).parent
 project, author, copyright = "proband", "The proband developers", "The proband developers"
-release = re.search(r'__version__ = "(.*)"', (_DOCS.parent / "src" / "proband" / "__init__.py").read_text())[1]
+release = importlib.metadata.version("proband")
 extensions = ["mathematics", "myst_parser"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4

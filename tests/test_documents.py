@@ -46,6 +46,27 @@ def test_the_readmes_agent_learns() -> None:
     assert names["decision"] in names["problem"].decisions
 
 
+def test_the_readmes_first_commands_lead_to_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    [lines] = blocks(README, "sh")
+    install, *commands = lines.splitlines()
+    assert install.startswith("pip install ")
+    for line in commands:
+        _, *arguments = shlex.split(line, comments=True)
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert not stop.value.code, line
+        if arguments[0] == "init":
+            draft = tmp_path / "problem.toml"
+            numbers = iter(["0.1"] * 6 + ["0.0", "-10.0", "0.0", "5.0"])
+            filled = re.sub(r'(?<== )"\?"', lambda _: next(numbers), draft.read_text(encoding="utf-8"))
+            draft.write_text(filled, encoding="utf-8")
+    assert "known          Visual=smooth\n" in capsys.readouterr().out
+
+
 def test_the_readmes_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     [lines] = blocks(README, "console")

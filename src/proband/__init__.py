@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from proband.planners import Evaluation, Plan, evaluate, plan
     from proband.problem import Problem
     from proband.studies import Study
+    from proband.version import __version__ as __version__
     from proband.vocabulary import Records, Test
 else:
     __getattr__, __dir__ = attributes(__name__)
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Discrete",

@@ -48,6 +48,8 @@ def test_what_rounding_loses_is_no_loss(capsys) -> None:
     tied = [Alternative(6, -47.9, 0.0), Alternative(7, -47.9, 7e-15, at_most=True), Alternative(0, -48.2, 0.3)]
     printing.print_choices(problem, problem.state(), tied, 6)
     assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["loses", "best", "best", "0.3"]
+    printing.print_choices(problem, problem.state(), [*tied, Alternative(1, 2e-16, 47.9)], 6)
+    assert capsys.readouterr().out.splitlines()[-1].split()[-2:] == ["0", "47.9"]
 
 
 def test_a_decision_ends_it(run, policy) -> None:

@@ -53,6 +53,5 @@ def test_labels_keep_their_order_and_their_distance() -> None:
 
 
 def test_values_are_written_for_people() -> None:
-    assert [written(2**20), written(0.05), written(1000), written("uniform"), written(8.0)] == [
-        "2²⁰", "0.05", "1000", "uniform", "8",
-    ]  # fmt: skip
+    shown = [written(each) for each in (2**20, 0.05, 1000, 200_000, "uniform", "1.4-2.4", 8.0)]
+    assert shown == ["2²⁰", "0.05", "1,000", "200,000", "uniform", "1.4–2.4", "8"]

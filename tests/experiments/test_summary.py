@@ -45,6 +45,10 @@ def test_a_power_law_has_its_slope_and_an_exact_one_no_error() -> None:
     assert slope.error == pytest.approx(0, abs=1e-12)
 
 
+def test_a_slope_is_written_with_a_true_minus_sign() -> None:
+    assert str(Slope(-0.5, 0.01)) == "−0.500 ± 0.010"
+
+
 def test_slopes_need_positive_regrets() -> None:
     assert math.isnan(fit_slope([1, 2], np.zeros((2, 2))).slope)
 

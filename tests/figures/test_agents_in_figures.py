@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from proband.agents import AGENTS
 from proband.experiments import EXPERIMENTS
-from proband.figures.agents import KNOWN, looks
-from proband.figures.regret import Curve, Words, draw_regret
+from proband.figures.agents import KNOWN, OTHERS, SAME, looks
+from proband.figures.regret import Curve, Words, draw_mean, draw_regret, draw_sweep
 
 
 def test_every_agent_has_a_look_of_its_own() -> None:
     assert {name for name in AGENTS if name != "elimination"} <= set(KNOWN)
-    agents = [KNOWN[name] for name in AGENTS]
-    assert len(set(agents)) == len(agents) == len({look.colour for look in agents} | {"#000000"})
+    colours = [look.colour for name, look in KNOWN.items() if name not in SAME]
+    assert len({*colours, *OTHERS}) == len(colours) + len(OTHERS)
+    assert all(KNOWN[name] == KNOWN[other] for name, other in SAME.items())
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -45,6 +47,12 @@ def test_labels_that_are_moved_have_leaders_and_others_none() -> None:
     linear = draw_regret(shown, shown, Words("Title", "", shown[0].agent)).axes[0]
     leaders = [line for line in linear.get_lines() if line.get_label() == "_leader"]
     assert len(leaders) == 2
+    assert all(line.get_xdata()[0] == pytest.approx(1.0) for line in leaders)  # where the lines end
+    sweep = draw_sweep(shown, shown, Words("Title", "", shown[0].agent, "x")).axes[1]
+    ends = [line.get_xdata()[0] for line in sweep.get_lines() if line.get_label() == "_leader"]
+    last = (sweep.transData + sweep.transAxes.inverted()).transform((4096.0, 1.0))[0]
+    assert len(ends) == 2
+    assert ends == pytest.approx([last, last])
     for line in leaders:
         assert line.get_color() in {look.colour for look in looks(c.agent for c in shown[1:]).values()}
 
@@ -66,3 +74,13 @@ def test_ticks_never_repeat_and_signs_are_true() -> None:
 def test_what_does_not_add_up_has_no_linear_panel() -> None:
     shown = curves(1000.0, 10.0)
     assert len(draw_regret(shown, shown, Words("Title", "", shown[0].agent, quantity="width")).axes) == 2
+
+
+def test_bands_are_named_where_there_are_any() -> None:
+    shown = curves(1000.0, 10.0)
+    without = [replace(curve, spread=0 * curve.spread) for curve in shown]
+    for draw, named in ((draw_regret, 3), (draw_sweep, 2)):
+        words = Words("Title", "", shown[0].agent, "x")
+        assert sum("band ±" in axes.get_title(loc="left") for axes in draw(shown, shown, words).axes) == named
+        assert not any("band" in axes.get_title(loc="left") for axes in draw(without, without, words).axes)
+    assert draw_mean(without, Words("Title", "", "")).axes[0].get_title(loc="left") == "Cumulative regret: mean"

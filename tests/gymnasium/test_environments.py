@@ -47,7 +47,7 @@ def test_without_gymnasium_the_remedy_is_named() -> None:
     assert 'need gymnasium, which is not installed; pip install "proband[gymnasium]"' in ended.stdout
 
 
-@pytest.mark.parametrize("name", ["bolts", "gout", "bolts-measured"])
+@pytest.mark.parametrize("name", NAMES)
 def test_what_gymnasium_checks(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -109,6 +109,26 @@ def test_side_by_side_is_as_one_by_one() -> None:
     assert ended[1:].all()
     looped = gymnasium.make_vec("proband/Bolts-v0", num_envs=2, vectorization_mode="sync")
     assert looped.reset(seed=1)[0].shape[0] == 2
+
+
+@pytest.mark.parametrize("name", ["bolts", "shafts"])
+def test_the_end_of_an_episode_is_told_as_gymnasium_does(name: str) -> None:
+    """The same subjects, the same actions: what our arrays say is what environments in a loop say."""
+    ours = gymnasium.make_vec(identifier(name), num_envs=1, vectorization_mode="vector_entry_point")
+    theirs = gymnasium.make_vec(identifier(name), num_envs=1, vectorization_mode="sync")
+    decide, ends = np.array([ours.single_action_space.n - 1]), 0
+    _, mine = ours.reset(seed=4)
+    theirs.reset(seed=4)
+    for n in range(12):
+        action = decide if n % 3 == 2 or mine["action_mask"][0, n % 3] == 0 else np.array([n % 3])
+        *_, mine = ours.step(action)
+        *_, other = theirs.step(action)
+        assert mine.keys() - other.keys() == set()
+        assert other.keys() - mine.keys() <= {"_action_mask"}
+        for key in mine:
+            assert np.allclose(mine[key], other[key]), (key, n)
+        ends += "cost" in mine
+    assert ends == 4
 
 
 def test_sets_are_no_episodes() -> None:

@@ -6,6 +6,7 @@ python tests/release/smoke.py DIST PYTHON...
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,9 +28,11 @@ proband experiment list
 proband completion bash
 proband doctor
 """
+NUMBERS = ["0.1"] * 6 + ["0.0", "-10.0", "0.0", "5.0"]
+"""What is filled into the draft that the README's first command writes: prices, and what decisions bring."""
 PROGRAM = """
 import importlib.metadata, importlib.resources, proband
-assert importlib.metadata.version("proband") == proband.__version__
+assert importlib.metadata.version("proband") == proband.__version__ != "0+unknown"
 assert "](docs/" not in importlib.metadata.metadata("proband").get_payload()  # links of the README lead nowhere there
 assert importlib.resources.files("proband").joinpath("py.typed").is_file()
 from proband.instances import bolts
@@ -51,6 +54,19 @@ def snippets() -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 
+def first() -> list[str]:
+    """Return the README's first commands, behind the one that installs."""
+    [block] = re.findall(r"^```sh\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return block.splitlines()[1:]
+
+
+def fill(draft: Path) -> None:
+    """Fill in what a draft leaves open."""
+    numbers = iter(NUMBERS)
+    text = draft.read_text(encoding="utf-8")
+    draft.write_text(re.sub(r'(?<== )"\?"', lambda _: next(numbers), text), encoding="utf-8")
+
+
 def smoke(package: Path, extra: str, python: str) -> None:
     """Install a package with an extra, and run the README's programs and commands away from the repository."""
     with tempfile.TemporaryDirectory() as folder:
@@ -64,9 +80,13 @@ def smoke(package: Path, extra: str, python: str) -> None:
         programs = [PROGRAM, *snippets(), *([EVERYTHING] if "all" in extra else [])]
         for program in programs:
             subprocess.run([own, "-I", "-c", program], cwd=work, check=True, stdout=subprocess.DEVNULL)
-        for command in COMMANDS.splitlines():
+        (work / "examples").mkdir()
+        shutil.copy(README.parent / "examples" / "castings.csv", work / "examples")
+        for command in [*first(), *COMMANDS.splitlines()]:
             call = f'export PATH="{own.parent}:/usr/bin:/bin"; {command}'
             subprocess.run(["sh", "-c", call], cwd=work, check=True, stdout=subprocess.DEVNULL)
+            if command.startswith("proband init"):
+                fill(work / "problem.toml")
 
 
 def main() -> None:
@@ -74,14 +94,15 @@ def main() -> None:
     folder, *pythons = sys.argv[1:]
     [wheel], [sdist] = Path(folder).glob("*.whl"), Path(folder).glob("*.tar.gz")
     for python in pythons:
-        found = subprocess.run([python, "--version"], capture_output=True, text=True, check=False)
-        if found.returncode:
+        if not shutil.which(python):
             print(f"{python}: not there, not tested")
             continue
         smoke(wheel, "[cli,figures]", python)
         smoke(sdist, "[all]", python)
-        version = found.stdout.strip()
-        print(f"{version}: wheel and sdist install, and the README's programs and commands run", flush=True)
+        found = subprocess.run([python, "--version"], capture_output=True, text=True, check=True)
+        print(
+            f"{found.stdout.strip()}: wheel and sdist install, and the README's programs and commands run", flush=True
+        )
 
 
 if __name__ == "__main__":

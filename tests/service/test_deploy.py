@@ -13,12 +13,14 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.plugin.manager import PluginManager
 
 ROOT = Path(__file__).parents[2]
 CONTAINER = ROOT / "deploy" / "Containerfile"
 UNIT = ROOT / "deploy" / "proband.service"
 INSTRUCTIONS = {
-    *("FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "VOLUME", "EXPOSE"),
+    *("FROM", "WORKDIR", "COPY", "RUN", "ENV", "USER", "VOLUME", "EXPOSE", "ARG"),
     *("STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD"),
 }
 
@@ -81,6 +83,18 @@ def test_what_is_copied_is_not_ignored() -> None:
         part for name, rest in instructions() if name == "COPY" and "--from" not in rest for part in rest.split()[:-1]
     }
     assert copied == kept
+
+
+def test_what_is_copied_is_enough_to_build_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ignored = (ROOT / "deploy" / "Containerfile.dockerignore").read_text().splitlines()
+    for name in (line[1:] for line in ignored if line.startswith("!") and line != "!src"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    monkeypatch.setenv("PROBAND_VERSION", "1.2.0")
+    found = ProjectMetadata(str(tmp_path), PluginManager())
+    assert found.version == "1.2.0"
+    assert found.core.readme.startswith("# proband")
+    assert set(re.findall(r"\.\[(.*)\]", CONTAINER.read_text())[0].split(",")) <= set(found.core.optional_dependencies)
 
 
 def test_the_versions_are_the_pinned_ones(tmp_path: Path) -> None:

@@ -171,11 +171,12 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, best: i
 def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alternative], best: int) -> None:
     """Print the possible actions in a state: what each costs now, its value, and what it loses to the best."""
     costs = problem.costs(state)[0]
+    noise = ROUNDING * max((abs(other.value) for other in actions), default=0.0)
     rows = [
         [
             f"{'test' if other.action < problem.d else 'decide'}: {problem.action_name(other.action)}",
             amount(problem, costs[other.action]) if other.action < problem.d else "",
-            quantities.number(other.value),
+            quantities.number(other.value if abs(other.value) > noise else 0.0),
             _loss(other),
         ]
         for other in actions

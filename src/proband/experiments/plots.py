@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from proband.experiments.hindsight import shown
 from proband.experiments.summary import along, compare, fit_slope, regrets_along, sweeps, trajectories
 from proband.experiments.tidy import TidyTable
 from proband.figures import Curve, Words
-from proband.quantities import said
+from proband.quantities import marked, said
 from proband.vocabulary import FloatArray
 
 MEASURE_NAMES = {"pseudo_regret": "pseudo-regret", "realised_regret": "realised regret"}
@@ -63,7 +64,7 @@ def _over_time(table: TidyTable, experiment: Experiment, measure: str) -> tuple[
         slope = fit_slope(t[late], values[:, late])
         regrets.append(Curve(agent, t, values.mean(axis=0), _sd(values), f"{slope.slope:.2f}"))
         ratios.append(_ratio(agent, t, values, reference))
-    note = "" if experiment.plain else f" Slopes are fitted over the last factor {said(LAST_FACTOR)} of t."
+    note = "" if experiment.plain else f" Slopes are fitted over the last factor {marked(LAST_FACTOR)} of t."
     subtitle = f"{_setting(table, experiment, measure, '')}{note}"
     return Words(experiment.title, subtitle, baseline, quantity=experiment.quantity), regrets, ratios
 
@@ -104,7 +105,9 @@ def _setting(table: TidyTable, experiment: Experiment, measure: str, varied: str
     """Return in words what was run."""
     main = table.points()[0]
     values = [
-        f"{'T' if name == HORIZON else name} = {written(value)}" for name, value in main.items() if name != varied
+        f"{'T' if name == HORIZON else name.replace('_', ' ')} = {written(value)}"
+        for name, value in main.items()
+        if name != varied
     ]
     replications = len(table.unique("replication"))
     shown = f"Cumulative {MEASURE_NAMES.get(measure, measure)}" if experiment.measure is None else experiment.quantity
@@ -112,7 +115,9 @@ def _setting(table: TidyTable, experiment: Experiment, measure: str, varied: str
 
 
 def written(value: object) -> str:
-    """Return a value for people: 2²⁰ for 1048576."""
+    """Return a value for people: 2²⁰ for 1048576, 10,000, and a dash between the ends of a range."""
     if isinstance(value, int) and value >= 1024 and value & (value - 1) == 0:
         return "2" + str(value.bit_length() - 1).translate(SUPERSCRIPTS)
-    return said(value, 6) if isinstance(value, float) else str(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return marked(value, 16)
+    return said(value, 6) if isinstance(value, float) else re.sub(r"(?<=[0-9])-(?=[0-9])", "–", str(value))

@@ -57,7 +57,7 @@ class Slope:
     error: float
 
     def __str__(self) -> str:
-        return f"{self.slope:.3f}" + ("" if math.isnan(self.error) else f" ± {self.error:.3f}")
+        return f"{self.slope:.3f}".replace("-", "−") + ("" if math.isnan(self.error) else f" ± {self.error:.3f}")
 
 
 def summarise(

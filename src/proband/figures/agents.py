@@ -39,27 +39,29 @@ KNOWN = {
     "test-everything": Look("#7F7F7F", SHORT),
     "decide-at-once": Look("#D55E00", MIXED),
     "full-information": Look("#000000", DOTTED),
-    "clairvoyant": Look("#000000", LONG),
+    "clairvoyant": Look("#663333", LONG),
     "certified": Look("#332288", MIXED),
     "thrifty": Look("#117733", LONG),
     "union": Look("#999933", SOLID),
     "algorithm": Look("#AA4499", SOLID),
     "elimination": Look("#AA4499", SOLID),
     "explore": Look("#44AA99", SOLID),
-    "raw": Look("#999933", LONG),
-    "regularised": Look("#AA4499", LONG),
-    "paper": Look("#0072B2", SOLID),
+    "raw": Look("#661100", SHORT),
+    "regularised": Look("#004488", SOLID),
+    "paper": Look("#4477AA", SOLID),
     "certified-exchange": Look("#332288", MIXED),
     "certified-add": Look("#CC6677", LONG),
-    "certified-three-by-three": Look("#44AA99", SHORT),
-    "ignore-commit-data": Look("#CC6677", SOLID),
-    "complete-case-pooling": Look("#E69F00", LONG),
-    "available-case": Look("#56B4E9", SHORT),
-    "likelihood": Look("#332288", MIXED),
+    "certified-three-by-three": Look("#225555", SHORT),
+    "ignore-commit-data": Look("#BB3355", SOLID),
+    "complete-case-pooling": Look("#AAAA00", LONG),
+    "available-case": Look("#EE8866", SHORT),
+    "likelihood": Look("#225522", MIXED),
 }
-"""Looks by agent, or by family: the name without its number. Estimators and widths are never beside agents."""
+"""Looks by agent, or by family: the name without its number."""
+SAME = {"algorithm": "elimination", "certified-exchange": "certified"}
+"""What has two names: the paper's Algorithm 4 eliminates, and the certificate's width is by exchange."""
 
-OTHERS = ("#CC6677", "#6699CC", "#997700", "#994455", "#004488", "#DDAA33", "#BB5566", "#55AA55", "#AA7744", "#5566AA")
+OTHERS = ("#6699CC", "#997700", "#994455", "#DDAA33", "#BB5566", "#55AA55", "#AA7744", "#5566AA", "#77AADD", "#A0522D")
 """Colours of agents of other packages."""
 PALEST = 0.4
 _NUMBER = re.compile(r"-([0-9.]+(?:e[0-9]+)?)$")

@@ -18,7 +18,7 @@ import numpy as np
 from proband.figures.canvas import FAINT, FILLS, INK, in_unit, literal, new_figure
 from proband.policies.beliefs import members
 from proband.problem import Problem
-from proband.quantities import percent
+from proband.quantities import marked, percent
 from proband.rewards import Projection, Score
 from proband.vocabulary import FloatArray, IntArray
 
@@ -92,6 +92,8 @@ def draw_regions(plan: GaussianPlan) -> Figure:
         shown |= draw(axis, plan, panel, colours)
         axis.set_title(_title(plan, panel), fontsize=9, color=INK, loc="left")
         axis.tick_params(labelsize=SMALL)
+        for each in (axis.xaxis, axis.yaxis):
+            each.set_major_formatter(lambda value, _: marked(value))
         axis.set_axisbelow(False)
     _legend(figure, plan, shown, colours)
     figure.suptitle(literal(plan.problem.name or "Plan"), fontsize=12, color=INK, x=0.01, ha="left", fontweight="bold")

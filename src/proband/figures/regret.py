@@ -6,7 +6,7 @@ a baseline on the same instances. An agent looks the same in all of them (:mod:`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ THOUSANDS = 10_000
 """Subjects from which on they are counted in thousands."""
 LEADER = 1.05
 """Where a leader ends, in widths of the panel."""
+SEEN = 1e-3
+"""The share of a mean that a band is wide, at least, where it can be seen."""
 FEWEST = 64
 """Subjects from which on logarithmic figures begin."""
 LABELS = {"explore-then-commit": "explore-then-commit, knows T", "doubling-keep": "doubling, keeps its data"}
@@ -85,11 +87,13 @@ def draw_regret(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words)
     for axes in linear:
         _draw_linear(axes, regrets, words)
     _draw_logarithmic(logarithmic, regrets)
-    _finish(logarithmic, "In logarithms: band ± sd, fitted slopes", "subjects t", _unit(words.quantity))
+    heading = ", ".join(["In logarithms: mean", *_band(regrets, "sd"), "fitted slopes"])
+    _finish(logarithmic, heading, "subjects t", _unit(words.quantity))
     _draw_ratios(relative, ratios, words, "subjects t")
     last = max(curve.x[-1] for curve in regrets)
     for axes in (logarithmic, relative):
         axes.set_xlim(FEWEST if last > 4 * FEWEST else 1, last)
+    _label_ends(relative, ratios)
     return figure
 
 
@@ -121,10 +125,12 @@ def draw_sweep(regrets: Sequence[Curve], ratios: Sequence[Curve], words: Words) 
     figure = _figure(11.0, words)
     logarithmic, relative = figure.subplots(1, 2)
     _draw_logarithmic(logarithmic, regrets, marker="o")
-    _finish(logarithmic, "Final regret: band ± standard error, slopes", words.parameter, _unit("regret"))
+    heading = ", ".join(["Final regret: mean", *_band(regrets, "standard error"), "slopes"])
+    _finish(logarithmic, heading, words.parameter, _unit("regret"))
     _draw_ratios(relative, ratios, words, words.parameter, marker="o")
     for axes in (logarithmic, relative):
         _ticks(axes, regrets[0].x)
+    _label_ends(relative, ratios)
     return figure
 
 
@@ -144,12 +150,13 @@ def _draw_linear(axes: Axes, regrets: Sequence[Curve], words: Words) -> None:
     heading = "Cumulative regret" if words.quantity == "regret" else words.quantity.capitalize()
     last = max(curve.x[-1] for curve in regrets)
     thousands = bool(last >= THOUSANDS)
-    _finish(axes, f"{heading}: mean, band ± sd", f"subjects t{' (thousands)' * thousands}", _unit(words.quantity))
+    heading = ", ".join([f"{heading}: mean", *_band(regrets, "sd")])
+    _finish(axes, heading, f"subjects t{' (thousands)' * thousands}", _unit(words.quantity))
     axes.xaxis.set_major_formatter(lambda x, _: marked(x / 1000 if thousands else x))
     axes.yaxis.set_major_formatter(lambda y, _: marked(y))
     axes.set_xlim(0, last)
     axes.set_ylim(0)
-    _label_ends(axes, regrets, shown)
+    _label_ends(axes, regrets)
 
 
 def _draw(axes: Axes, curve: Curve, look: Look, *, marker: str = "") -> None:
@@ -181,9 +188,9 @@ def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, x: str, *, m
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3 else (1, 3) if decades < 5 else (1,)))
     axes.yaxis.set_major_formatter(lambda y, _: marked(y))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    title = f"Relative to {_spoken(words.baseline)}: band ± standard error"
-    _finish(axes, title, x, f"ratio of mean {words.quantity}s")
-    _label_ends(axes, ratios, looked)
+    others = [curve for curve in ratios if curve.agent != words.baseline]
+    heading = ": ".join([f"Relative to {_spoken(words.baseline)}", *_band(others, "standard error")])
+    _finish(axes, heading, x, f"ratio of mean {words.quantity}s")
 
 
 def _finish(axes: Axes, title: str, x: str, y: str) -> None:
@@ -221,18 +228,19 @@ def _ticks(axes: Axes, x: FloatArray) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _label_ends(axes: Axes, curves: Sequence[Curve], shown: Mapping[str, Look]) -> None:
+def _label_ends(axes: Axes, curves: Sequence[Curve]) -> None:
     """Write each agent's name at the right end of its line; where they would meet, moved apart, with a leader."""
     ends = [curve for curve in curves if np.isfinite(curve.mean[-1]) and curve.mean[-1] > 0]
-    axes.get_ylim()  # settles the scale, on which the heights depend
-    to_axes = axes.transData + axes.transAxes.inverted()
+    axes.get_xlim(), axes.get_ylim()  # settles the scales, on which the places depend
+    shown, to_axes = _looks(curves), axes.transData + axes.transAxes.inverted()
     heights = [min(max(float(to_axes.transform((1.0, curve.mean[-1]))[1]), 0.0), 1.0) for curve in ends]
-    for curve, end, height in zip(ends, heights, _apart(heights, gap=0.09), strict=True):
+    reaches = [min(float(to_axes.transform((curve.x[-1], 1.0))[0]), 1.0) for curve in ends]
+    for curve, reach, end, height in zip(ends, reaches, heights, _apart(heights, gap=0.09), strict=True):
         colour = shown[curve.agent].colour
         moved = abs(height - end) > 0.01
         if moved:
             leader: Any = {"transform": axes.transAxes, "clip_on": False, "linewidth": 0.7, "color": colour}
-            axes.plot([1.0, LEADER], [end, height], label="_leader", **leader)
+            axes.plot([reach, LEADER], [end, height], label="_leader", **leader)
         axes.annotate(
             curve.label.replace(", ", ",\n").replace(" completion", "\ncompletion"),
             (LEADER if moved else 1.0, height),
@@ -249,6 +257,18 @@ def _label_ends(axes: Axes, curves: Sequence[Curve], shown: Mapping[str, Look]) 
 
 def _looks(curves: Sequence[Curve]) -> dict[str, Look]:
     return looks(curve.agent for curve in curves)
+
+
+def _band(curves: Sequence[Curve], spread: str) -> list[str]:
+    """Return what the bands are, nothing where none can be seen: one replication has none, nor what is always alike.
+
+    Examples
+    --------
+    >>> one = np.array([1.0])
+    >>> _band([Curve("greedy", one, one, one)], "sd"), _band([Curve("greedy", one, one, 0 * one)], "sd")
+    (['band ± sd'], [])
+    """
+    return [f"band ± {spread}"] * any((curve.spread > SEEN * np.abs(curve.mean)).any() for curve in curves)
 
 
 def _unit(quantity: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 
 from proband.distributions import Distribution
 from proband.gymnasium.spaces import Course
@@ -17,7 +18,8 @@ from proband.problem import Problem
 class SequentialTestVectorEnv(VectorEnv[Any, Any, Any]):
     """Environments as :class:`~proband.gymnasium.SequentialTestEnv`, moved on together without a loop.
 
-    Where an episode has ended the next step begins a new one, whatever its action is.
+    Where an episode has ended the next step begins a new one, whatever its action is. Then ``info`` has ``cost`` and
+    ``tests`` of those that have ended, and which these are (``_cost``, ``_tests``), as Gymnasium puts it.
 
     Examples
     --------
@@ -38,13 +40,14 @@ class SequentialTestVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._subjects = self._states = np.zeros((num_envs, problem.d))
         self._steps, self._over = np.zeros(num_envs, dtype=np.int64), np.zeros(num_envs, dtype=np.bool_)
+        self._cost = np.zeros(num_envs)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Let new subjects arrive everywhere."""
         super().reset(seed=seed)
         self._subjects = self.course.distribution.sample(self.np_random, self.num_envs)
         self._states = self.course.start(self._subjects)
-        self._steps[:], self._over[:] = 0, False
+        self._steps[:], self._over[:], self._cost[:] = 0, False, 0.0
         return self.course.observed(self._states), self._told()
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -54,7 +57,7 @@ class SequentialTestVectorEnv(VectorEnv[Any, Any, Any]):
         if len(new):
             self._subjects[new] = self.course.distribution.sample(self.np_random, len(new))
             self._states[new] = self.course.start(self._subjects[new])
-            self._steps[new] = 0
+            self._steps[new], self._cost[new] = 0, 0.0
         states = self._states[going]
         rewards[going], ended[going] = self.course.act(
             self._subjects[going], states, np.asarray(actions, dtype=np.int64)[going]
@@ -62,11 +65,19 @@ class SequentialTestVectorEnv(VectorEnv[Any, Any, Any]):
         self._states[going] = states
         self._steps[going] += 1
         cut = ~ended & (self._steps >= self.course.most_steps)
+        self._cost -= np.where(ended, 0.0, rewards)
         self._over = ended | cut
-        return self.course.observed(self._states), rewards, ended, cut, self._told()
+        return self.course.observed(self._states), rewards, ended, cut, self._told() | self._ended(ended)
 
     def _told(self) -> dict[str, Any]:
         return {"action_mask": self.course.masks(self._states)}
+
+    def _ended(self, decided: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return what the episodes that are over have cost, where there are any."""
+        if not self._over.any():
+            return {}
+        shown = {"cost": np.where(self._over, self._cost, 0.0), "tests": np.where(self._over, self._steps - decided, 0)}
+        return shown | {f"_{key}": self._over.copy() for key in shown}
 
 
 def make_vector_env(problem: Problem, distribution: Distribution, *, num_envs: int = 1) -> SequentialTestVectorEnv:

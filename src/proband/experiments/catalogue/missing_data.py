@@ -52,7 +52,7 @@ MISSING_DATA = Experiment(
     agents=tuple(Entrant(name, partial(build, use=name)) for name in USES),
     horizon=2**20,
     replications=10,
-    parameters={**PARAMETERS, "explore": Parameter(2**14, "N: how many subjects are tested completely", whole)},
+    parameters={**PARAMETERS, "explore": Parameter(2**14, "N, how many subjects are tested completely", whole)},
     sweeps={"explore": tuple(2**n for n in (10, 12, 14, 16))},
     baselines=(IGNORING,),
     shared=frozenset({"costs", "explore"}),
