@@ -13,10 +13,12 @@ import reference_pages
 _DOCS = Path(__file__).parent
 project, author, copyright = "proband", "The proband developers", "The proband developers"
 release = importlib.metadata.version("proband")
-extensions = ["mathematics", "myst_parser"]
+extensions = ["breaking", "mathematics", "myst_parser"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 html_theme = "furo"
+html_static_path = ["style"]
+html_css_files = ["site.css"]
 html_title = f"proband {release}"
 exclude_patterns = ["_build"]
 add_module_names = False

@@ -46,6 +46,13 @@ def test_the_readmes_agent_learns() -> None:
     assert names["decision"] in names["problem"].decisions
 
 
+def fill(draft: Path) -> None:
+    """Fill in what a draft leaves open: prices, and what decisions bring."""
+    numbers = iter(["0.1"] * 6 + ["0.0", "-10.0", "0.0", "5.0"])
+    text = draft.read_text(encoding="utf-8")
+    draft.write_text(re.sub(r'(?<== )"\?"', lambda _: next(numbers), text), encoding="utf-8")
+
+
 def test_the_readmes_first_commands_lead_to_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,10 +67,7 @@ def test_the_readmes_first_commands_lead_to_advice(
             main(arguments)
         assert not stop.value.code, line
         if arguments[0] == "init":
-            draft = tmp_path / "problem.toml"
-            numbers = iter(["0.1"] * 6 + ["0.0", "-10.0", "0.0", "5.0"])
-            filled = re.sub(r'(?<== )"\?"', lambda _: next(numbers), draft.read_text(encoding="utf-8"))
-            draft.write_text(filled, encoding="utf-8")
+            fill(tmp_path / "problem.toml")
     assert "known          Visual=smooth\n" in capsys.readouterr().out
 
 

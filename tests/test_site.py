@@ -111,6 +111,13 @@ def test_docstrings_become_pages(reference: ModuleType, pages: dict[str, str]) -
     ]
 
 
+def test_long_names_may_break_in_tables_and_nowhere_else(reference: ModuleType) -> None:
+    breaking = importlib.import_module("breaking")
+    names = '<span class="pre">proband.agents.Doubling</span> <span class="pre">plan.error</span>'
+    broken = names.replace("proband.agents.", "proband.<wbr>agents.<wbr>")
+    assert breaking.breakable(f"<p>{names}</p><td>{names}</td>") == f"<p>{names}</p><td>{broken}</td>"
+
+
 @pytest.mark.parametrize(
     ("names", "where"),
     [

@@ -141,14 +141,16 @@ def load_law(problem: Problem, instance: Instance[Solvable] | None, source: Sour
         return Law(normal, f"{distribution}: a Gaussian of {problem.d} tests")
     if distribution is not None:
         table = distributions.Discrete.load(distribution, problem)
-        return Law(table, f"{distribution}: {len(table)} outcome vectors")
+        return Law(table, f"{distribution}: {len(table):,} outcome vectors")
     if instance is None:
         raise DistributionError(
             "a problem file does not hold the law of its subjects, and this needs one; give --data with past subjects, "
             "or --distribution with a table of probabilities"
         )
     law = instance.distribution
-    what = f"{len(law)} outcome vectors" if isinstance(law, distributions.Discrete) else f"a Gaussian of {law.d} tests"
+    what = (
+        f"{len(law):,} outcome vectors" if isinstance(law, distributions.Discrete) else f"a Gaussian of {law.d} tests"
+    )
     return Law(law, f"the example's own law: {what}")
 
 

@@ -91,8 +91,10 @@ def show(best: Plan, law: Law, seen: Validation | None, written: list[str]) -> N
 
 
 def _score_facts(best: Plan) -> list[tuple[str, str]]:
-    spread = f"costs, tests and decisions: standard error {number(best.evaluation.standard_error, 1)}"
-    return [*printing.evaluation_facts(best.problem, best.evaluation), ("simulated", spread)]
+    with printing.waiting("simulating subjects"):
+        found = best.evaluation
+    spread = f"costs, tests and decisions: standard error {number(found.standard_error, 1)}"
+    return [*printing.evaluation_facts(best.problem, found), ("simulated", spread)]
 
 
 def _set_facts(best: Any) -> list[tuple[str, str]]:

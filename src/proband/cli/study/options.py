@@ -49,7 +49,8 @@ def opened(
     name: str, store: str, station: str | None = None, actor: str | None = None, *, replan: str = "now"
 ) -> Study:
     """Open a study; learning happens in the process that is asked, by default right after a decision."""
-    return Study.open(name, store=store, station=station, actor=actor, replan=replan)
+    with printing.waiting("reading the study"):
+        return Study.open(name, store=store, station=station, actor=actor, replan=replan)
 
 
 def store_option(store: str) -> str:

@@ -100,13 +100,15 @@ def show_command(live: Study, as_json: inputs.JsonOption = False) -> None:
     [bold]Examples[/bold]
     $ proband study show bolts
     """
-    summary, waiting = live.summary(), live.subjects(open=True)
+    with printing.waiting("summing up"):
+        summary, waiting = live.summary(), live.subjects(open=True)
+        drift = str(summary.drift)
     if as_json:
         printing.print_json({**summary.to_dict(), "open_subjects": [s.name for s in waiting]})
         return
     printing.print_title(summary.study)
     facts = summary_facts(summary, hint=f"{shlex.quote(summary.study)}{store_option(live.store.url)}")
-    printing.print_facts([*facts, ("drift", str(summary.drift))])
+    printing.print_facts([*facts, ("drift", drift)])
     if waiting:
         printing.say()
         rows = [[s.name, s.station, f"{len(s.ran)} tests", spent_on(s), s.held_until[:19]] for s in waiting[:20]]
