@@ -141,9 +141,11 @@ experiments: .venv/.stamp ## Run every experiment and rewrite docs/experiments
 	    $(BIN)/proband experiment report $$name --to docs/experiments; \
 	done
 
-figures: .venv/.stamp ## Draw the figures of docs/experiments and docs/benchmarks again from the tables beside them; nothing is run
+figures: .venv/.stamp ## Draw the figures of docs/experiments and docs/benchmarks again from the tables beside them, and two plans
 	$(BIN)/proband experiment redraw docs/experiments
 	$(BIN)/python -m benchmarks.pictures
+	$(BIN)/proband plan bolts --max-tests 3 --tree docs/images/bolts-tree.svg
+	$(BIN)/proband plan bolts-measured --plot docs/images/bolts-measured-regions.png
 
 # About an hour on two cores; OPTIONS="--tables 20 --to out/benchmarks" for a look.
 bench-fit: .venv/.stamp ## Compare what fits say of themselves with what they bring, and write docs/benchmarks/fits.*

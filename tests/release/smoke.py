@@ -57,7 +57,7 @@ def snippets() -> list[str]:
 def first() -> list[str]:
     """Return the README's first commands, behind the one that installs."""
     [block] = re.findall(r"^```sh\n(.*?)^```$", README.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    return block.splitlines()[1:]
+    return [line for line in block.splitlines() if line.startswith("proband ")]
 
 
 def fill(draft: Path) -> None:

@@ -20,5 +20,5 @@ def test_the_description_has_no_paths_as_links(hook: ModuleType) -> None:
 def test_with_an_address_links_lead_there(hook: ModuleType) -> None:
     found: dict[str, dict[str, str]] = {}
     hook.CustomMetadataHook(str(ROOT), {"address": "https://example.org/proband/"}).update(found)
-    picture = "![The best inspection plan of the bolts example](https://example.org/proband/docs/images/"
+    picture = "![The best inspection plan of the bolts example with three tests at most](https://example.org/proband/docs/images/"
     assert picture in found["readme"]["text"]
