@@ -29,5 +29,6 @@ for seed, later in ((0, 0.20), (1, 0.10), (2, 0.10)):
         print("no change: no alarm")
 axes.axhline(np.log(100), ls="--", color="0.3")
 axes.annotate("alarm, α = 1 %", (0, np.log(100)), xytext=(4, 4), textcoords="offset points")
-axes.set(xlabel="bolts so far", ylabel="evidence, log E", ylim=(-5, 15))
+axes.set(xlabel="bolts so far", ylabel="evidence, log E", ylim=(-2, 15))
+axes.xaxis.set_major_formatter("{x:,.0f}")
 axes.legend(frameon=False, loc="upper left")

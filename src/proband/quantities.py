@@ -86,10 +86,20 @@ def amount(value: float, unit: str, digits: int = 4) -> str:
     >>> amount(0.5, "EUR"), amount(0.5, ""), amount(4.3, "100 EUR/month")
     ('0.5 EUR', '0.5', '430 EUR/month')
     """
+    times, plain = scaled(unit)
+    return f"{number(value * times, digits)} {plain}".rstrip()
+
+
+def scaled(unit: str) -> tuple[float, str]:
+    """Return the number that a unit holds, and the unit without it.
+
+    Examples
+    --------
+    >>> scaled("100 EUR/month"), scaled("EUR")
+    ((100.0, 'EUR/month'), (1.0, 'EUR'))
+    """
     found = _SCALED.fullmatch(unit)
-    if found is None:
-        return f"{number(value, digits)} {unit}".rstrip()
-    return f"{number(value * float(found[1]), digits)} {found[2]}"
+    return (float(found[1]), found[2]) if found else (1.0, unit)
 
 
 def percent(share: float, digits: int = 3) -> str:

@@ -240,6 +240,7 @@ def test_mistakes_are_told() -> None:
         ({"costs": [1.0, 2.0]}, "one cost for each"),
         ({"costs": {"a": 1.0}}, "no column"),
         ({"misclassification": np.ones((3, 3))}, "pairs"),
+        ({"misclassification": {(0, 2): 5.0}}, "names 2, which y never is; classes are 0, 1"),
         ({"groups": {"g": {"a": 1.0}}}, "correct groups"),
         ({"bins": 1}, "two parts"),
         ({"penalty": -1}, "0 or more"),

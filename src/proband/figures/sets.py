@@ -10,6 +10,7 @@ import numpy as np
 from proband.figures.canvas import FAINT, GRID, INK, SMALL, in_unit, label_axes, literal, new_figure
 from proband.planners.plans import Plan
 from proband.policies import follow
+from proband.quantities import marked, scaled
 from proband.vocabulary import FloatArray
 
 if TYPE_CHECKING:
@@ -25,14 +26,15 @@ def draw_chosen(plan: Plan) -> Figure:
     chosen = set(np.flatnonzero(~np.isnan(_measured(plan))).tolist())
     worth = {a.action: a.value for a in plan.explain(problem.state()).alternatives if a.action < problem.d}
     kept = plan.value
-    gains = [_gain(plan, i, chosen) if i in chosen else worth[i] - kept for i in range(problem.d)]
+    times, unit = scaled(problem.unit)
+    gains = [times * (_gain(plan, i, chosen) if i in chosen else worth[i] - kept) for i in range(problem.d)]
     order = np.argsort(gains)
     figure = new_figure(7.0, 1.4 + 0.24 * problem.d)
     axis = figure.subplots()
     axis.barh(range(problem.d), [gains[i] for i in order], color=[IN if i in chosen else OUT for i in order])
     axis.set_yticks(range(problem.d), [literal(problem.tests[i].name) for i in order], fontsize=SMALL)
     axis.axvline(0, color=INK, lw=0.8)
-    axis.set_xlabel(f"gain of measuring it, given the rest of the set{in_unit(problem.unit)}", fontsize=SMALL)
+    axis.set_xlabel(f"gain of measuring it, given the rest of the set{in_unit(unit)}", fontsize=SMALL)
     title = f"{literal(problem.name or 'Best set')}: {len(chosen)} of {problem.d} are worth their costs"
     axis.set_title(title, fontsize=10, color=INK)
     figure.tight_layout()
@@ -63,17 +65,20 @@ def draw_sizes(
 
     Examples
     --------
-    >>> figure = draw_sizes([1, 2], [1.0, 2.0], [1.0, 2.0], title="Sites", best=2, unit="EUR")
-    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    ['best set found', 'best size: 2']
+    >>> figure = draw_sizes([1, 2], [1.0, 2.0], [1.0, 2.0], title="Sites", best=2, unit="100 EUR")
+    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()], figure.axes[0].get_ylabel()
+    (['best set found', 'best size: 2'], 'value (EUR)')
     """
+    times, unit = scaled(unit)
+    found, most = times * np.asarray(values), times * np.asarray(bounds)
     figure = new_figure(7.0, 4.2)
     axis = figure.subplots()
-    if not np.allclose(values, bounds):
-        axis.fill_between(sizes, values, bounds, color=UNDECIDED, alpha=0.5, lw=0, label="not decided by the proof")
-    axis.plot(sizes, values, color=IN, lw=1.8, marker="o", ms=3, label="best set found")
+    if not np.allclose(found, most):
+        axis.fill_between(sizes, found, most, color=UNDECIDED, alpha=0.5, lw=0, label="not decided by the proof")
+    axis.plot(sizes, found, color=IN, lw=1.8, marker="o", ms=3, label="best set found")
     if best is not None:
         axis.axvline(best, color=FAINT, lw=1, ls="--", label=f"best size: {best}")
+    axis.yaxis.set_major_formatter(lambda value, _: marked(value))
     axis.legend(fontsize=SMALL, frameon=False)
     return _finished(figure, axis, title, "size of the set", f"value{in_unit(unit)}")
 

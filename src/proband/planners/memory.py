@@ -6,6 +6,8 @@ import math
 import os
 from pathlib import Path
 
+from proband.quantities import with_powers
+
 
 def available_memory() -> float:
     """Return the bytes that a computation may take now: what the system, or its control group, has free."""
@@ -36,9 +38,9 @@ def human_number(number: int) -> str:
     Examples
     --------
     >>> human_number(59049), human_number(3**700)
-    ('59,049', 'about 10^333')
+    ('59,049', 'about 10³³³')
     """
-    return f"{number:,}" if number < 10**12 else f"about 10^{int(math.log10(number))}"
+    return f"{number:,}" if number < 10**12 else with_powers(f"about 1e{int(math.log10(number))}")
 
 
 def _system_memory() -> float:

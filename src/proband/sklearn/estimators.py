@@ -87,6 +87,10 @@ class SequentialTestClassifier(ClassifierMixin, SequentialBase):  # type: ignore
         losses = 1.0 - np.eye(k)
         if isinstance(given, Mapping):
             place = {truth: n for n, truth in enumerate(truths.tolist())}
+            unknown = [name for pair in given for name in pair if name not in place]
+            if unknown:
+                told = ", ".join(repr(name) for name in place)
+                raise ValueError(f"misclassification names {unknown[0]!r}, which y never is; classes are {told}")
             for (true, predicted), cost in given.items():
                 losses[place[true], place[predicted]] = cost
         elif given is not None:
