@@ -23,13 +23,13 @@ from proband.rewards import Entropy, Piece, Projection, Score, Table
 ODD = [r"$\frac$", r"$\frac", r"$x^$", r"a $\alpha$ b", r"\$5 $", "$$", "<b>&amp;</b>", r"\frac{1}{2}", "{x}", "100 %"]
 
 
-def listed(name: str) -> Problem:
+def listed(name: str, unit: str | None = None) -> Problem:
     return Problem(
         [Test(name, 0.1, outcomes=(f"{name}0", f"{name}1"))],
         [name, f"no {name}"],
         Table([name], [[1.0, 0.0], [0.0, 1.0]]),
         name=f"{name} study",
-        unit=name,
+        unit=name if unit is None else unit,
     )
 
 
@@ -108,9 +108,10 @@ class Reader(HTMLParser):
         self.text += data
 
 
-def report_of(name: str) -> Reader:
-    tree = plan(listed(name), Discrete([[0], [1]], [0.5, 0.5])).tree()
-    with Study.create(listed(name), name=name, agent="test-everything", store="memory:", replan="now") as study:
+def report_of(name: str, unit: str | None = None) -> Reader:
+    problem = listed(name, unit)
+    tree = plan(problem, Discrete([[0], [1]], [0.5, 0.5])).tree()
+    with Study.create(problem, name=name, agent="test-everything", store="memory:", replan="now") as study:
         for n in range(12):
             subject = study.arrive()
             study.tell(subject, name, f"{name}{n % 2}")
@@ -123,3 +124,10 @@ def test_a_report_shows_names_as_they_are(name: str) -> None:
     page, plain = report_of(name), report_of("plain")
     assert page.tags == plain.tags
     assert page.text.count(name) == page.text.replace(name, "plain").count("plain") >= 5
+
+
+def test_a_unit_that_holds_a_number_is_multiplied_out() -> None:
+    page = report_of("plain", "100 EUR/month")
+    assert "10 EUR/month" in page.text  # each test costs 0.1 of them
+    assert "cost a subject (EUR/month)" in page.text
+    assert "100 EUR" not in page.text

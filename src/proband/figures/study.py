@@ -10,6 +10,7 @@ from proband.figures.canvas import FAINT, GRID, INK, LINES, SMALL, in_unit, labe
 from proband.figures.pages import as_html, page
 from proband.figures.tree import draw_tree
 from proband.policies import Tree
+from proband.quantities import amount, marked, number, scaled
 from proband.studies import Summary
 
 if TYPE_CHECKING:
@@ -50,14 +51,13 @@ def _statement(summary: Summary) -> list[str]:
 
 
 def _tiles(summary: Summary) -> str:
-    unit = f" {summary.unit}" if summary.unit else ""
     tiles = [("finished subjects", f"{summary.finished:,}"), ("open", f"{summary.open:,}")]
     if summary.mean_cost is not None:
         tiles += [
-            ("cost a subject", f"{summary.mean_cost:.3g}{unit}"),
-            ("tests a subject", f"{summary.mean_tests:.3g}"),
+            ("cost a subject", amount(summary.mean_cost, summary.unit, 3)),
+            ("tests a subject", number(summary.mean_tests, 3)),
             ("tests saved", f"{summary.tests_saved:,}"),
-            ("saved against testing everything", f"{summary.cost_saved:,.4g}{unit}"),
+            ("saved against testing everything", amount(summary.cost_saved, summary.unit)),
         ]
     cells = "".join(f'<div class="tile"><b>{as_html(value)}</b><span>{name}</span></div>' for name, value in tiles)
     return f'<div class="tiles">{cells}</div>'
@@ -67,9 +67,10 @@ def draw_costs(summary: Summary) -> Figure:
     """Draw what subjects cost and how many tests they took, over time."""
     figure = new_figure(8.0, 3.0)
     left, right = figure.subplots(1, 2)
+    times, unit = scaled(summary.unit)
     middle = [(stretch.first + stretch.last) / 2 for stretch in summary.stretches]
     for axis, values, label, colour in (
-        (left, [stretch.cost for stretch in summary.stretches], f"cost a subject{in_unit(summary.unit)}", LINES[0]),
+        (left, [times * stretch.cost for stretch in summary.stretches], f"cost a subject{in_unit(unit)}", LINES[0]),
         (right, [stretch.tests for stretch in summary.stretches], "tests a subject", LINES[2]),
     ):
         axis.plot(middle, values, color=colour, lw=1.8, marker="o", ms=3)
@@ -77,6 +78,8 @@ def draw_costs(summary: Summary) -> Figure:
         label_axes(axis, "finished subjects", label)
         axis.grid(color=GRID, lw=0.6)
         axis.tick_params(labelsize=SMALL)
+        for each in (axis.xaxis, axis.yaxis):
+            each.set_major_formatter(lambda value, _: marked(value))
     figure.tight_layout()
     return figure
 

@@ -20,7 +20,7 @@ from proband.errors import TooLargeError
 from proband.figures.canvas import FAINT, INK, check_ending, colours, new_figure, save_figure, save_pages
 from proband.policies import Node, Tree
 from proband.problem import Problem
-from proband.quantities import said
+from proband.quantities import said, scaled
 from proband.vocabulary import FloatArray, outcome_rows
 
 if TYPE_CHECKING:
@@ -145,19 +145,21 @@ def _places(tree: Tree) -> list[Place]:
 
 
 def subtitle(tree: Tree) -> str:
-    """Return what the picture shows."""
+    """Return what the picture shows; a number that the unit holds is multiplied out, here and in the boxes."""
+    times, unit = scaled(tree.problem.unit)
     return (
-        f"Expected total reward {said(tree.root.value)} {tree.problem.unit}".rstrip()
+        f"Expected total reward {said(times * tree.root.value)} {unit}".rstrip()
         + " a subject. Percentages: share of all subjects. In the boxes: price, and reward expected from there on."
     )
 
 
 def label(problem: Problem, step: Step) -> tuple[str, str]:
     """Return what is written in a box: the name; the price in this state and the value."""
-    action, value = step.node.action, said(step.node.value)
+    times, _ = scaled(problem.unit)
+    action, value = step.node.action, said(times * step.node.value)
     if action < problem.d:
         test = problem.tests[action]
-        price = "on arrival" if test.on_arrival else f"cost {said(problem.costs(step.state)[0, action])}"
+        price = "on arrival" if test.on_arrival else f"cost {said(times * problem.costs(step.state)[0, action])}"
         onward = f" · goes on in part {step.onward}" if step.onward else ""
         return test.name, f"{price} · value {value}{onward}"
     if problem.decisions:
