@@ -111,6 +111,12 @@ def test_docstrings_become_pages(reference: ModuleType, pages: dict[str, str]) -
     ]
 
 
+def test_the_bars_of_an_absolute_value_belong_together(reference: ModuleType) -> None:
+    formula = importlib.import_module("mathematics").formula
+    bars = re.findall(r"<mo[^>]*>\|</mo>", formula(r"\max \lvert f \rvert"))
+    assert bars == ['<mo form="prefix" stretchy="false">|</mo>', '<mo form="postfix" stretchy="false">|</mo>']
+
+
 def test_long_names_may_break_in_tables_and_nowhere_else(reference: ModuleType) -> None:
     breaking = importlib.import_module("breaking")
     names = '<span class="pre">proband.agents.Doubling</span> <span class="pre">plan.error</span>'
