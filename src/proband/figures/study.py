@@ -52,7 +52,7 @@ def _statement(summary: Summary) -> list[str]:
 
 def _tiles(summary: Summary) -> str:
     tiles = [("finished subjects", f"{summary.finished:,}"), ("open", f"{summary.open:,}")]
-    if summary.mean_cost is not None:
+    if summary.mean_cost is not None and summary.mean_tests is not None:
         tiles += [
             ("cost a subject", amount(summary.mean_cost, summary.unit, 3)),
             ("tests a subject", number(summary.mean_tests, 3)),
