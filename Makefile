@@ -126,7 +126,7 @@ bench-studies: .venv-bench/.stamp ## Measure studies beside Optuna, and write do
 	.venv-bench/bin/python -m benchmarks.studies $(OPTIONS)
 
 # Add OPTIONS="--minutes 5 --to docs/benchmarks" for the numbers of the documentation (an hour and a quarter), --part load or growth for one
-# half: the other half is taken from the last run.
+# half: the other half is taken from the last run, as is all with --again, which measures nothing and writes the page anew.
 bench-service: .venv/.stamp ## Measure the service under load and as it grows, half a minute for each case
 	$(BIN)/python -m benchmarks.service $(OPTIONS)
 

@@ -1,12 +1,14 @@
 """The pictures of docs/benchmarks again, from the tables beside them: ``make figures``. Nothing is measured."""
 
 import csv
+import json
 from pathlib import Path
 
 from benchmarks.fits import report as fits
 from benchmarks.gaussian import figure as gaussian
 from benchmarks.networks import report as networks
 from benchmarks.planners import figure as planners
+from benchmarks.service import figure as service
 from benchmarks.studies import figure as studies
 from benchmarks.studies.report import LEAST
 from benchmarks.subset import figure as subset
@@ -63,10 +65,17 @@ DRAWN = {
 }
 
 
+def draw_service(path):
+    grown = json.loads(path.with_suffix(".json").read_text())["growth"]
+    service.draw(path, grown["processes"], grown["studies"])
+
+
 def main():
     for name, draw in DRAWN.items():
         draw(FOLDER / f"{name}.png", read(name))
         print(f"docs/benchmarks/{name}.png")
+    draw_service(FOLDER / "service.png")
+    print("docs/benchmarks/service.png")
 
 
 if __name__ == "__main__":

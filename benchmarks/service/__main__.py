@@ -1,7 +1,9 @@
 """The service, measured: 50 stations that ask and tell over HTTP.
 
 Run with ``python -m benchmarks.service`` in the repository's root; by default half a minute for each case, and the
-report under ``out/benchmarks``; that of the documentation with ``--to docs/benchmarks``, and more minutes.
+report under ``out/benchmarks``; that of the documentation with ``--to docs/benchmarks``, and more minutes. What was
+measured is kept beside the report (``service.json``): a part, or a case, that is measured again takes the place of what
+was measured before, and ``--again`` writes the report from it.
 """
 
 import argparse
@@ -13,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import machine
-from benchmarks.service import figure, growth, report
+from benchmarks.service import aims, figure, growth, report
 from benchmarks.service.running import PLANNED, Serving, planned, quantile, work
 from proband.client import Service
 from proband.instances import bolts
@@ -33,17 +35,32 @@ def main():
     parser.add_argument("--case", choices=CASES, action="append", help="only these")
     parser.add_argument("--part", choices=("load", "growth"), action="append", help="only this")
     parser.add_argument("--studies", type=int, default=10_000, help="of the growth, the most")
+    parser.add_argument("--again", action="store_true", help="measure nothing; write the report from what was measured")
     arguments = parser.parse_args()
+    if arguments.again and not (arguments.to / "service.json").exists():
+        parser.error(f"there is no service.json in {arguments.to}; measure first")
+    measure(arguments)
+    written(arguments.to.resolve())
+
+
+def measure(arguments):
+    if arguments.again:
+        return
     parts = arguments.part or ["load", "growth"]
     folder = arguments.to.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    for each in (folder, ROOT / "out"):
+        each.mkdir(parents=True, exist_ok=True)
     for part in ("dense", "agents"):  # what is compiled once on a machine is not what is measured
         warm(part)
-    kept = ROOT / "out" / "service.json"
+    kept = folder / "service.json"
     found = json.loads(kept.read_text()) if kept.exists() else {}
     about = {**machine.describe("fastapi", "uvicorn", "psycopg"), "minutes": arguments.minutes}
     if "load" in parts:
-        found["load"] = {"about": about, "rows": list(load(arguments))}
+        rows = {row["case"]: row for row in found.get("load", {}).get("rows", [])}
+        for row in load(arguments):
+            rows[row["case"]] = {**row, "minutes": arguments.minutes}
+            found["load"] = {"about": about, "rows": [rows[case] for case in CASES if case in rows]}
+            keep(kept, found)
     if "growth" in parts:
         seconds = 60 * arguments.minutes
         found["growth"] = {
@@ -51,8 +68,18 @@ def main():
             "processes": list(growth.with_processes(seconds, say)),
             "studies": list(growth.with_studies(seconds, arguments.studies, say)),
         }
+        keep(kept, found)
+
+
+def keep(path, found):
+    path.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def written(folder):
+    """Write the page, and the picture, from what was measured."""
+    found = json.loads((folder / "service.json").read_text())
+    if "growth" in found:
         figure.draw(folder / "service.png", found["growth"]["processes"], found["growth"]["studies"])
-    kept.write_text(json.dumps(found, indent=1))
     (folder / "service.md").write_text(report.page(found, STATIONS))
     print(f"wrote {folder.name}/service.md")
 
@@ -118,11 +145,11 @@ def planning(scratch, seconds, rate):
 
 
 CASES = {
-    "SQLite, one process": on_sqlite,
+    aims.SQLITE: on_sqlite,
     "SQLite, one process, nothing is planned": without_plans,
-    "PostgreSQL, two processes": on_postgresql,
-    "SQLite, killed every 10 s": killed,
-    "SQLite, plans of 10 s in the making": planning,
+    aims.POSTGRESQL: on_postgresql,
+    aims.KILLED: killed,
+    aims.PLANNING: planning,
 }
 
 

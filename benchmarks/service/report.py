@@ -2,6 +2,7 @@
 
 import math
 
+from benchmarks.service import aims
 from benchmarks.service.growth import MEMORY, PAST, RATE
 from benchmarks.service.running import quantile
 from benchmarks.text import paragraph, size, table
@@ -20,23 +21,36 @@ HEADER = [
 
 
 def page(found, stations):
-    parts = ["# The service under load, and as it grows"]
+    parts = ["# The service under load, and as it grows", held(found)]
     if "load" in found:
         parts.append(loaded(found["load"], stations))
     if "growth" in found:
         parts.append(grown(found["growth"], stations))
-        if any(row["case"] == TWO for row in found.get("load", {}).get("rows", [])):
+        if any(row["case"] == aims.POSTGRESQL for row in found.get("load", {}).get("rows", [])):
             parts.append(on_paper(found))
     return "\n\n".join(parts) + "\n"
 
 
-TWO = "PostgreSQL, two processes"
+def held(found):
+    """Say what was to be reached, and whether it was."""
+    these = [
+        *(aims.of_load(found["load"]["about"], found["load"]["rows"]) if "load" in found else ()),
+        *(aims.of_growth(found["growth"]["processes"], found["growth"]["studies"]) if "growth" in found else ()),
+    ]
+    said = paragraph(
+        """What the service is held against. All figures of this page are in [service.json](service.json), and the page
+        is written from them (`make bench-service OPTIONS="--again --to docs/benchmarks"`)."""
+    )
+    rows = [[aim.what, aim.wanted, aim.measured, "met" if aim.met else "**not met**"] for aim in these]
+    return f"{said}\n\n{table(['aim', 'wanted', 'measured', ''], rows)}"
+
+
 PLANTS, EACH, SECONDS, BUSY = 1000, 50, 10.0, 0.6
 
 
 def on_paper(found):
     """Work out what many plants would need, from what was measured."""
-    row = next(row for row in found["load"]["rows"] if row["case"] == TWO)
+    row = next(row for row in found["load"]["rows"] if row["case"] == aims.POSTGRESQL)
     pairs = PLANTS * EACH / SECONDS
     writes = row["acknowledged"] / row["pairs"] * pairs
     cores, planning = (pairs * each / BUSY for each in row["cpu"])
@@ -79,10 +93,10 @@ MEMORIES = ("memory", "planner_memory")
 
 
 def loaded(found, stations):
-    about = found["about"]
+    about, time = found["about"], minutes(found["about"], found["rows"])
     said = paragraph(
         f"""`make bench-service OPTIONS="--part load"` measures this. {stations} stations ask and tell at an even pace,
-        {about["minutes"]:g} minutes for each case; arrivals and decisions come on top. They run in one process on the
+        {time} for each case; arrivals and decisions come on top. They run in one process on the
         same machine, on plain sockets, so that they take little of its two cores; where the service is killed they
         are those of `proband.client`, in two processes. Times are those of the station, from the call to the answer,
         repetitions included. "CPU a pair" is that of the services, and that of the processes that plan for them. What
@@ -119,6 +133,12 @@ def grown(found, stations):
             "![Planning, times and memory against processes and studies](service.png)",
         ]
     )  # fmt: skip
+
+
+def minutes(about, rows):
+    """Return for how long: the same for all cases, unless some were measured again."""
+    each = sorted({row.get("minutes", about["minutes"]) for row in rows})
+    return " to ".join(f"{one:g}" for one in {each[0]: None, each[-1]: None}) + " minutes"
 
 
 def surroundings(about):
