@@ -96,6 +96,10 @@ class KeyReusedError(StudyError):
     """An idempotency key came back with other content."""
 
 
+class ClockError(StudyError):
+    """The clock of a station or a service is wrong by decades: nothing is recorded with such a date."""
+
+
 class StoreError(ProbandError, OSError):
     """A store cannot be opened, read or written: nothing was acknowledged that is not durable."""
 
@@ -170,6 +174,7 @@ CODES: dict[type[ProbandError], Codes] = {
     HeldError: Codes(exit=5, http=409),
     KeyReusedError: Codes(exit=5, http=409),
     TamperedError: Codes(exit=5, http=409),
+    ClockError: Codes(exit=6, http=503),
     StoreError: Codes(exit=6, http=503),
     StoreBusyError: Codes(exit=6, http=503),
     TooLargeError: Codes(exit=3, http=413),

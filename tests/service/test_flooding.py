@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import re
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -15,7 +19,14 @@ from tests.service.running import Running, at, new_study
 from tests.service.test_stream import watching
 
 from proband import Problem
+from proband.client import Service
+from proband.service.access.log import AccessLog
+from proband.service.access.tokens import Role
+from proband.service.desk import Desk
+from proband.service.feeds import PACE, Feeds
 from proband.service.limits import Limits
+from proband.studies import Study, open_store
+from proband.studies.stores import MemoryStore
 
 MEGABYTE = 2**20
 
@@ -65,6 +76,69 @@ def test_streams_that_nobody_reads_cost_next_to_nothing(running: Running) -> Non
         numbers = [event["number"] for event in itertools.islice(events, 150)]
         assert numbers == list(range(2, 152))
         assert process.memory_info().rss - before < 60 * MEGABYTE
+
+
+@pytest.mark.slow
+def test_as_many_streams_as_there_may_be_get_everything_and_keep_no_station_waiting(
+    tmp_path: Path, problem: Problem
+) -> None:
+    store, limits, written = f"sqlite:///{tmp_path}/store.db", Limits(), 100
+    where = open_store(store)
+    access = AccessLog(where)
+    users = limits.streams // limits.streams_each
+    secrets = [access.make(f"user {n}", Role.OPERATOR, by="tests")[0] for n in range(users + 1)]
+    where.close()
+    with Running(store) as running, ExitStack() as closing, ThreadPoolExecutor(limits.streams) as threads:
+        admin = running.link
+        assert running.call("POST", "/api/studies", new_study(problem, name="bolts"), token=admin).status == 201
+        streams = [
+            closing.enter_context(watching(running, "bolts", secret))
+            for secret in secrets[:users]
+            for _ in range(limits.streams_each)
+        ]
+        too_many = running.call("GET", at("bolts", "stream"), token=secrets[users])
+        assert too_many.status == 429
+        assert f"{limits.streams} in all" in too_many.detail
+
+        def seen(stream: Iterator[dict[str, Any]]) -> list[int]:
+            return [event["number"] for event in itertools.islice(stream, written + 1)]
+
+        reading = [threads.submit(seen, stream) for stream in streams]
+        with Service(running.url, secrets[users], station="line 1") as client:
+            for n in range(written):
+                client.study("bolts").arrive(subject=f"bolt {n}")
+        assert all(each.result(60) == list(range(1, written + 2)) for each in reading)
+        assert running.call("GET", "/health").status == 200
+
+
+def test_many_events_are_told_together(problem: Problem) -> None:
+    """While much is written each watcher is woken ten times a second, not for every event; none is left out."""
+
+    async def work() -> None:
+        desk = Desk(MemoryStore(), Limits())
+        Study.create(problem, name="bolts", agent="test-everything", store=desk.store, replan="never").close()
+        watched, parts = Feeds(desk), list[bytes]()
+        stream = watched.stream("bolts", 0, "Ada", lambda: True)
+
+        async def watch() -> None:
+            async for part in stream:
+                parts.append(part)
+                if b"id: 301\n" in part:
+                    return
+
+        watching, began = asyncio.create_task(watch()), time.monotonic()
+        for _ in range(300):
+            await desk.write("bolts", Study.arrive, actor="QA", station=None)
+        await asyncio.wait_for(watching, 60)
+        looks = 3 + (time.monotonic() - began) / PACE
+        await stream.aclose()
+        assert len(parts) <= looks
+        numbers = [int(number) for part in parts for number in re.findall(rb"^id: (\d+)$", part, flags=re.MULTILINE)]
+        assert numbers == list(range(1, 302))
+        assert watched.watchers == 0
+        await desk.close()
+
+    asyncio.run(work())
 
 
 @pytest.mark.parametrize(

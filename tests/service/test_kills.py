@@ -94,22 +94,24 @@ def test_a_service_on_sqlite(tmp_path: Path, problem: Problem) -> None:
     check(store, "bolts", stations)
 
 
-def test_two_services_on_postgresql(postgresql_url: str, problem: Problem) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_two_services_on_one_store(kind: str, tmp_path: Path, problem: Problem, request: pytest.FixtureRequest) -> None:
+    url = f"sqlite:///{tmp_path}/store.db" if kind == "sqlite" else request.getfixturevalue("postgresql_url")
     ports = [free_port(), free_port()]
-    running = [Running(postgresql_url, "--open", port=port) for port in ports]
+    running = [Running(url, "--open", port=port) for port in ports]
     assert running[0].call("POST", "/api/studies", new_study(problem, name="bolts")).status == 201
     stations = [Station(running[n % 2].url, n, "bolts") for n in range(STATIONS)]
     for turn in range(4):
         wait_for_progress(stations, 20)
         running[turn % 2].kill()
-        running[turn % 2] = Running(postgresql_url, "--open", port=ports[turn % 2])
+        running[turn % 2] = Running(url, "--open", port=ports[turn % 2])
     wait_for_progress(stations, 20)
     finish(stations)
     seen = [each.call("GET", "/api/studies/bolts/subjects?open=false&limit=1000").json["items"] for each in running]
     assert seen[0] == seen[1]
     for each in running:
         each.stop()
-    check(postgresql_url, "bolts", stations)
+    check(url, "bolts", stations)
 
 
 def test_two_services_whose_database_is_killed(problem: Problem) -> None:

@@ -137,7 +137,7 @@ def inspected(service: Running, token: str, study: str, subject: str, told: dict
     return done
 
 
-def patient(service: Running, path: str, content: dict[str, Any], token: str, *, key: str) -> Reply:
+def patient(service: Running, path: str, content: dict[str, Any], token: str | None = None, *, key: str) -> Reply:
     """Send a write again while the first plan is being made, which may have to be compiled, on a busy machine."""
     end = time.monotonic() + SECONDS
     while True:

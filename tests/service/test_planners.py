@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -16,17 +17,22 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from tests.cli import thirty
 from tests.service.running import Running, at, new_study
+from tests.service.test_kinds import patient
 
 from proband import Problem
 from proband.errors import MissingExtraError, PlanError, ServiceError
+from proband.problem_files import toml
 from proband.service import planning
 from proband.service.planning import Aside, OnCluster, Planning
+from proband.studies import Study
 from proband.studies.events.created import draft, make_agent
 from proband.studies.learning.frozen import Basis
 from proband.studies.learning.learner import Learner
 from proband.studies.learning.orders import order_of, outcome_of
 from proband.studies.ledger.ledger import Ledger, Part
+from proband.tables import write_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -146,6 +152,37 @@ def test_a_second_service_plans_nothing_that_the_first_one_planned(tmp_path: Pat
             assert again.call("POST", at("bolts", "arrive"), {"subject": "b"}).status == 201
             assert again.call("GET", at("bolts", "subjects", "b", "ask")).status == 200
             assert metrics(again)["proband_plans_made"] == 0
+
+
+@pytest.mark.slow
+def test_a_plan_of_thirty_tests_is_made_once_for_two_services(tmp_path: Path) -> None:
+    """Subjects go from one service to the other with each test; both say the same, and the log is that of one study."""
+    problem, store = thirty.line(), f"sqlite:///{tmp_path}/store.db"
+    write_table(tmp_path / "past.csv", problem.tests, thirty.subjects(problem, 120, seed=1))
+    with Running(store, "--open") as first, Running(store, "--open") as second:
+        past = {"records": (tmp_path / "past.csv").read_text()}
+        given = {"problem": toml(problem.to_dict()), "name": "line", "past": past}
+        assert first.call("POST", "/api/studies", given).status == 201
+        for subject in ("a", "b"):
+            arrived = patient(first, at("line", "arrive"), {"subject": subject, "station": "line 1"}, key=subject)
+            assert arrived.status == 201, arrived
+            turn = itertools.cycle((second, first))
+            while True:
+                advice = [each.call("GET", at("line", "subjects", subject, "ask")).json for each in (first, second)]
+                assert advice[0] == advice[1]
+                if advice[0]["kind"] == "decision":
+                    break
+                told = {"outcomes": {advice[0]["action"]: thirty.TOLD[advice[0]["action"]]}, "station": "line 1"}
+                assert next(turn).call("POST", at("line", "subjects", subject, "tell"), told).status == 200
+            decided = next(turn).call("POST", at("line", "subjects", subject, "decide"), {"station": "line 1"})
+            assert decided.status == 200
+        trees = [each.call("GET", f"{at('line', 'tree')}?depth=3").json for each in (first, second)]
+        assert trees[0] == trees[1]
+        assert metrics(first)["proband_plans_made"] >= 1
+        assert metrics(second)["proband_plans_made"] == 0
+        assert metrics(second)["proband_plans_taken"] >= 1
+    with Study.open("line", store=store, replan="never") as study:
+        assert study.replay().differences == ()
 
 
 class Cluster:

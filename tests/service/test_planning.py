@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from pathlib import Path
@@ -64,3 +65,39 @@ def test_stations_go_on_while_a_plan_is_made(slow: Path) -> None:
             running.kill()  # nobody waits for what is left
             for wait in waits:
                 assert isinstance(wait.exception(), OSError | HTTPException | None)
+
+
+def test_another_service_plans_at_once_when_who_plans_is_killed(slow: Path) -> None:
+    """Who has the claim of a plan is killed in the middle of it; the other one has seen that a plan is due."""
+    with (
+        Running("sqlite:///store.db", "--open", folder=slow.parent) as first,
+        Running("sqlite:///store.db", "--open", folder=slow.parent) as second,
+    ):
+
+        def inspect(name: str, by: Running) -> None:
+            began = time.monotonic()
+            assert by.call("POST", at("bolts", "arrive"), {"subject": name}).status == 201
+            told = {"outcomes": {"visual": "clean", "ultrasonic": "ok"}}
+            assert by.call("POST", at("bolts", "subjects", name, "tell"), told).status == 200
+            assert by.call("POST", at("bolts", "subjects", name, "decide"), {}).status == 200
+            assert time.monotonic() - began < 3.0, "a station waited for a plan of four seconds"
+
+        assert second.call("POST", at("bolts", "arrive"), {"subject": "early"}).status == 201
+        inspect("a", first)
+        until(lambda: said(slow) == ["begun"])
+        inspect("b", second)
+        assert said(slow) == ["begun"], "the other one plans the same"
+        first.kill()
+        until(lambda: said(slow) == ["begun", "begun"])
+        inspect("c", second)
+        until(lambda: "done" in said(slow))
+        early = second.call("GET", at("bolts", "subjects", "early")).json
+        until(lambda: second.call("POST", at("bolts", "arrive"), {}).json["policy"] > early["policy"])
+        assert second.call("GET", at("bolts", "verify")).status == 200
+
+
+def until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)

@@ -141,7 +141,7 @@ async def _look_for_revocations(state: State) -> None:
 
 async def _told(request: Request, error: Exception) -> Response:
     assert isinstance(error, ProbandError)
-    return told_of(error, request.app.state.service.desk.store.url)
+    return told_of(error, request.app.state.service.desk.places)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

@@ -16,13 +16,14 @@ A call that takes too long is answered by an error; what it does is done all the
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from proband.errors import ServiceError, StoreBusyError, TamperedError
+from proband.errors import ServiceError, StoreBusyError, TamperedError, UnknownStudyError
 from proband.service.lanes import Lanes, Threads
 from proband.service.limits import Limits
 from proband.service.planning import HERE, Planning
@@ -54,6 +55,7 @@ class Desk:
 
     def __init__(self, store: Store, limits: Limits, planning: Planning | None = None) -> None:
         self.store, self.limits = store, limits
+        self.places = places_of(store)
         self.planning = Planning(HERE) if planning is None else planning
         self.shelf = Shelf(self._open, limits.memory)
         self._threads = Threads("quick", limits.threads), Threads("slow", limits.threads)
@@ -98,7 +100,7 @@ class Desk:
     async def call(self, study: str, work: Callable[[Study], T]) -> T:
         """Do something with a study that may take long."""
         live = await self._opened(study)
-        with self.shelf.in_use(study) as end:
+        with self._as_read(study, live), self.shelf.in_use(study) as end:
             return await self._within(
                 self.limits.long_seconds, partial(self._slow.run, study, partial(work, live), end)
             )
@@ -107,6 +109,11 @@ class Desk:
         """Do something that concerns no open study in a thread."""
         limit = self.limits.answer_seconds if seconds is None else seconds
         return await self._within(limit, partial(_threaded, self._aside, work))
+
+    def begun(self, study: str) -> None:
+        """Have a study opened anew: it was just begun, and what was open under its name until now is another one."""
+        self.shelf.drop(study)
+        self._synced.pop(study, None)
 
     async def close(self) -> None:
         """Close all studies and the store; calls that are under way end first, or are left behind with the process."""
@@ -137,12 +144,16 @@ class Desk:
 
     @contextmanager
     def _as_read(self, study: str, live: Study) -> Iterator[None]:
-        """Have a study opened anew if its database died before it had synced what was read of it.
+        """Have a study opened anew if its database died before it had synced what was read of it, or if it is gone.
 
-        That may be so where each process reads what another one has not yet synced; what was acknowledged is there.
+        The first may be so where each process reads what another one has not yet synced; what was acknowledged is
+        there.
         """
         try:
             yield
+        except UnknownStudyError:
+            self.shelf.drop(study, live)
+            raise
         except TamperedError as error:
             if self._syncs is None or self._syncs.one_turn:
                 raise
@@ -220,6 +231,26 @@ class Syncs:
             batch.set_exception(error)
             batch.exception()  # whoever waited may have left
         self._begin()
+
+
+@runtime_checkable
+class InAFile(Protocol):
+    """A store in a file of this machine."""
+
+    path: str
+
+
+def places_of(store: Store) -> list[str]:
+    """Return all names of the place where a store is, the longest first.
+
+    Examples
+    --------
+    >>> from proband.studies import open_store
+    >>> places_of(open_store("memory:")), places_of(open_store("sqlite:////tmp/bolts.db"))
+    (['memory:'], ['sqlite:////tmp/bolts.db', '/tmp/bolts.db'])
+    """
+    files = {store.path, os.path.realpath(store.path)} if isinstance(store, InAFile) else set()
+    return sorted({store.url, *files}, key=len, reverse=True)
 
 
 def _with_last(work: Callable[[Study], T], live: Study) -> tuple[T, tuple[int, str]]:

@@ -1,8 +1,10 @@
 """Live updates: the events of a study as they are written, by whichever process.
 
 For every study that somebody watches there is one feed: it reads what is new in the log, at once after a write of this
-process, and twice a second for those of others, and keeps the last events ready to be sent. A watcher who falls behind
-reads from the store until he has caught up; nothing is queued for him, so that a slow one costs nothing.
+process, and twice a second for those of others, and keeps the last events ready to be sent. While many are written, it
+looks ten times a second: each look wakes all who watch, and what they are told together they are told once. A watcher
+who falls behind reads from the store until he has caught up; nothing is queued for him, so that a slow one costs
+nothing.
 
 What is sent is the entry's body, as it was hashed, with the event's number as its id: a watcher that was cut off names
 the last one that he has, and goes on from there.
@@ -11,7 +13,7 @@ the last one that he has, and goes on from there.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from functools import partial
@@ -23,11 +25,14 @@ from proband.studies.stores.contract import Entry
 LOOK = 0.5
 """Seconds after which a feed looks for what other processes wrote."""
 
+PACE = 0.1
+"""Seconds between two looks while there is something new."""
+
 PING = 15.0
 """Seconds of silence after which a comment is sent, so that nobody takes the connection for dead."""
 
 READY = 2000
-"""Events that a feed keeps ready."""
+"""Events that a feed keeps ready, at least."""
 
 PAGE = 500
 """Events that are read at a time."""
@@ -39,7 +44,7 @@ class Feed:
     def __init__(self, desk: Desk, study: str, position: int) -> None:
         self._desk, self._study = desk, study
         self.position = position
-        self._ready: deque[Entry] = deque(maxlen=READY)
+        self._ready: list[bytes] = []  # as they are sent, the last one that of the position
         self._news, self._nudge = asyncio.Event(), asyncio.Event()
         self.watchers, self._closed = 0, False
         self.task = asyncio.create_task(self._follow())
@@ -48,17 +53,23 @@ class Feed:
         """Look now: this process wrote something."""
         self._nudge.set()
 
-    async def after(self, position: int, seconds: float) -> list[Entry]:
-        """Return some of the entries after a position; wait for the first for so many seconds at most."""
+    async def after(self, position: int, seconds: float) -> tuple[bytes, int]:
+        """Return some of the events after a position, as they are sent, and the number of the last one.
+
+        The first is waited for, for so many seconds at most.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while position >= self.position and not self._closed:
                     await self._news.wait()
         if position >= self.position:
-            return []
-        if self._ready and self._ready[0].number <= position + 1:
-            return [entry for entry in self._ready if entry.number > position][:PAGE]
-        return await self._read(position)
+            return b"", position
+        first = position - (self.position - len(self._ready))
+        if first >= 0:
+            parts = self._ready[first : first + PAGE]
+            return b"".join(parts), position + len(parts)
+        entries = await self._read(position)
+        return b"".join(map(_sent, entries)), entries[-1].number if entries else position
 
     def close(self) -> None:
         """Follow no more, and let nobody wait."""
@@ -77,14 +88,22 @@ class Feed:
         while True:
             entries = await self._read(self.position)
             if entries:
-                self._ready.extend(entries)
-                self.position = entries[-1].number
-                self._news.set()
-                self._news = asyncio.Event()
+                self._tell(entries)
+                if len(entries) < PAGE:
+                    await asyncio.sleep(PACE)
                 continue
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._nudge.wait(), LOOK)
             self._nudge.clear()
+
+    def _tell(self, entries: list[Entry]) -> None:
+        """Keep what is new ready, and wake all who watch."""
+        self._ready += map(_sent, entries)
+        if len(self._ready) > 2 * READY:
+            del self._ready[:-READY]
+        self.position = entries[-1].number
+        self._news.set()
+        self._news = asyncio.Event()
 
 
 class Feeds:
@@ -144,9 +163,8 @@ class Feeds:
         try:
             yield b"retry: 1000\n\n"
             while still() and not self._closing:
-                entries = await feed.after(after, PING)
-                yield b"".join(map(_sent, entries)) or b": still here\n\n"
-                after = entries[-1].number if entries else after
+                sent, after = await feed.after(after, PING)
+                yield sent or b": still here\n\n"
         finally:
             feed.watchers -= 1
             if not feed.watchers:

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_json
@@ -15,6 +16,9 @@ from proband.errors import ProbandError, as_problem
 from proband.texts import escaped, without_passwords
 
 MEDIA_TYPE = "application/problem+json"
+
+_SERVER = re.compile(r'(connection to )?server (at|on socket) "[^"]*"( \([^)]*\))?(, port \d+)?')
+"""How PostgreSQL's library says where a server is."""
 
 _HEADERS: dict[int, dict[str, str]] = {
     401: {"WWW-Authenticate": "Bearer"},
@@ -52,6 +56,17 @@ def problem_of(error: ProbandError, headers: Mapping[str, str] | None = None, *,
     return Response(encoded(told), told["status"], {**_HEADERS.get(told["status"], {}), **(headers or {})}, MEDIA_TYPE)
 
 
-def told_of(error: ProbandError, store: str) -> Response:
-    """Return the answer that an error of a study is; where the store is, is nobody's business."""
-    return problem_of(type(error)(str(error).replace(store, "this service's store")))
+def told_of(error: ProbandError, places: Sequence[str]) -> Response:
+    """Return the answer that an error of a study is; where the store is (these are its names), is nobody's business.
+
+    Examples
+    --------
+    >>> from proband.errors import StoreError
+    >>> answer = told_of(StoreError("/var/lib/a.db: the disk is full; make room"), ["/var/lib/a.db"])
+    >>> b"this service's store: the disk is full; make room" in answer.body
+    True
+    """
+    said = _SERVER.sub("its server", str(error))
+    for place in places:
+        said = said.replace(place, "this service's store")
+    return problem_of(type(error)(said))

@@ -119,13 +119,13 @@ class Shelf:
             await asyncio.get_running_loop().run_in_executor(None, partial(_close, each.task.result()))
         _give_back()
 
-    def drop(self, name: str, study: Study) -> None:
+    def drop(self, name: str, study: Study | None = None) -> None:
         """Have a study opened anew by who asks for it next; close this one when nobody is at work on it any more."""
         found = self._studies.get(name)
-        if found is None or not _ready(found.task) or found.task.result() is not study:
+        if found is None or not _ready(found.task) or (study is not None and found.task.result() is not study):
             return
         self._studies.pop(name)
-        self._before = self._before.plus(planned(study))
+        self._before = self._before.plus(planned(found.task.result()))
         ending = asyncio.create_task(self._ended(found))
         self._ending.add(ending)
         ending.add_done_callback(self._ending.discard)

@@ -84,7 +84,7 @@ class Shortcut:
             caller.check(way.role, names[0])
             answer = await way.handler(self._state, caller, *names, *given)
         except ProbandError as error:
-            answer = told_of(error, self._state.desk.store.url)
+            answer = told_of(error, self._state.desk.places)
         start: Message = {"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers}
         await send(start)
         await send({"type": "http.response.body", "body": answer.body})

@@ -134,7 +134,9 @@ async def import_log(request: Request, service: Service, caller: Engineer) -> An
             async for part in request.stream():
                 await service.desk.run(partial(file.write, part))
         work = partial(_imported, path, service.desk.store, caller)
-        return Answer(await service.desk.run(work, seconds=service.limits.long_seconds), 201)
+        imported = await service.desk.run(work, seconds=service.limits.long_seconds)
+    service.desk.shelf.drop(str(imported["study"]))  # what was open may have been removed from the store meanwhile
+    return Answer(imported, 201)
 
 
 def _told(event: Event) -> dict[str, Any]:

@@ -56,9 +56,11 @@ async def create_study(service: Service, caller: Engineer, given: requests.NewSt
     With an idempotency key, a study that is there already with the same content is answered like a new one.
     """
     desk = service.desk
-    name = await desk.run(
+    name, new = await desk.run(
         partial(_create, desk.store, caller, given, repeated=key is not None), seconds=desk.limits.long_seconds
     )
+    if new:
+        desk.begun(name)
     return Answer(await desk.ask(name, describe), 201)
 
 
@@ -141,8 +143,11 @@ def describe(study: Study) -> dict[str, Any]:
     return {**about, "problem": study.problem.to_dict(), "outcomes": outcomes}
 
 
-def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated: bool) -> str:
-    """Begin a study and learn from past records; return its name. Nothing is begun if anything given is wrong."""
+def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated: bool) -> tuple[str, bool]:
+    """Begin a study and learn from past records; nothing is begun if anything given is wrong.
+
+    Return its name, and whether it is new.
+    """
     if given.agent is not None and ":" in given.agent:  # a request must not choose what is imported here
         raise AgentError(
             f"the agent is {given.agent!r}, a place; a request names an agent that is installed; let its package "
@@ -160,15 +165,17 @@ def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated:
             condition_number=given.condition_number, max_tests=given.max_tests, budget=given.budget, actor=caller.user,
             station=caller.user, replan="never",
         )  # fmt: skip
+        new = True
     except StudyExistsError:
         if not repeated:
             raise
         study = Study.open(name, store=store, actor=caller.user, station=caller.user, replan="never")
         _check_same(study, problem, given)
+        new = False
     with study:
         if given.past is not None:
             study.learn_from(given.past.table(), source=given.past.source, sheet=given.past.sheet)
-    return name
+    return name, new
 
 
 def _check_past(given: requests.Past, problem: Problem) -> None:

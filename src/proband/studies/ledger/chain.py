@@ -29,7 +29,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from proband.errors import StudyError, TamperedError, shown
+from proband.errors import ClockError, StudyError, TamperedError, shown
 from proband.studies.stores.contract import Entry
 
 FORMAT = 1
@@ -183,7 +183,7 @@ def moment(clock: float) -> float:
     """Return what a clock says, if that can be: an event has its date for good, and no later one an earlier date."""
     if not CLOCKS[0] <= clock < CLOCKS[1]:
         first, last = (as_time(year)[:4] for year in CLOCKS)
-        raise StudyError(
+        raise ClockError(
             f"the clock says {clock!r} seconds since 1970; the time of a station must lie between the years {first} "
             f"and {last}; set the clock"
         )

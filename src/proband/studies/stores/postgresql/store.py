@@ -119,6 +119,8 @@ class PostgreSQLStore:
         if after == self._connections.length(study):  # in its turn this thread knows that there is nothing new
             return []
         rows = self._ask_about(study, f"{_READ} AND number > %s ORDER BY number LIMIT %s", after, limit)
+        if not rows and after <= 0 and limit != 0:  # every study has entries: this one was removed
+            raise unknown(study, self.url)
         return list(map(Entry._make, rows))
 
     def find(self, study: str, key: str) -> Entry | None:

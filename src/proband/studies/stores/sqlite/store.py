@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from operator import lt
 from typing import Any
 
-from proband.errors import ConflictError, StoreError, StudyError
+from proband.errors import ConflictError, StoreError, StudyError, UnknownStudyError
 from proband.studies.stores.contract import Entry
 from proband.studies.stores.entries import check_append, check_create, checked, exists, key_taken, too_long, unknown
 from proband.studies.stores.pool import NothingYetError
@@ -113,8 +113,10 @@ class SQLiteStore:
 
     def length(self, study: str) -> int:
         """Return the number of entries of a study."""
-        lengths = [number for (number,) in self._ask_about(study, _LENGTH)] or [None]
-        self._check_type(int, lengths, f"the study {study!r} has no entries, or one without a number")
+        lengths = [number for (number,) in self._ask_about(study, _LENGTH)]
+        if not lengths:
+            raise self._empty(study)
+        self._check_type(int, lengths, f"an entry of the study {study!r} has no number")
         return int(lengths[0])
 
     def read(self, study: str, after: int = 0, limit: int | None = None) -> list[Entry]:
@@ -123,7 +125,7 @@ class SQLiteStore:
         numbers = [entry.number for entry in entries]
         self._check_type(int, numbers, f"an entry of the study {study!r} has no number")
         if not entries and after <= 0 and limit != 0:
-            raise damaged(self.path, f"the study {study!r} has no entries")
+            raise self._empty(study)
         if not all(map(lt, [after, *numbers], numbers)):
             raise damaged(self.path, f"the entries of the study {study!r} are out of order")
         return entries
@@ -217,6 +219,12 @@ class SQLiteStore:
                 connection.seen.add(study)
                 return rows
         raise unknown(study, self._url)
+
+    def _empty(self, study: str) -> StoreError | UnknownStudyError:
+        """Return the error about a study without entries: somebody removed it, or damaged the file."""
+        with self._connections.errors(), self._connections.reading() as connection:
+            there = self._connections.file.execute(connection, "SELECT 1 FROM studies WHERE name = ?", (study,))
+        return damaged(self.path, f"the study {study!r} has no entries") if there else unknown(study, self._url)
 
     def _put(self, held: Held, number: int, name: str, content: bytes | None) -> None:
         if content is None:
