@@ -14,10 +14,10 @@ from tests.service.running import Running, at, new_study
 from proband import Problem
 
 
-def rows_go(store: str) -> None:
-    """Remove the study with statements of SQL, which proband itself never does."""
+def rows_go(store: str, name: str = "bolts") -> None:
+    """Remove a study with statements of SQL, which proband itself never does."""
     with sqlite3.connect(store.removeprefix("sqlite:///")) as file:
-        [[study]] = file.execute("SELECT id FROM studies WHERE name = 'bolts'").fetchall()
+        [[study]] = file.execute("SELECT id FROM studies WHERE name = ?", (name,)).fetchall()
         for table in ("entries", "cache"):
             file.execute(f"DELETE FROM {table} WHERE study = ?", (study,))
         file.execute("DELETE FROM studies WHERE id = ?", (study,))
@@ -51,6 +51,8 @@ def test_who_writes_to_it_is_told_and_then_everybody(store: str, problem: Proble
         for path in (at("bolts"), at("bolts", "subjects", "a", "ask"), at("bolts", "find"), at("bolts", "stream")):
             answer = running.call("GET", path)
             assert (answer.status, answer.json["type"]) == (404, "urn:proband:UnknownStudyError")
+            assert answer.detail.startswith("there is no study 'bolts' in this service's store;")
+            assert "--store" not in answer.detail
         assert running.call("GET", "/api/studies").json["items"] == []
         assert running.call("GET", "/ready").status == 200
         assert not [line for line in running.errors if "failed" in line]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -68,5 +69,5 @@ def told_of(error: ProbandError, places: Sequence[str]) -> Response:
     """
     said = _SERVER.sub("its server", str(error))
     for place in places:
-        said = said.replace(place, "this service's store")
+        said = said.replace(f" --store {shlex.quote(place)}", "").replace(place, "this service's store")
     return problem_of(type(error)(said))

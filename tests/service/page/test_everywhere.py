@@ -70,6 +70,9 @@ def test_no_page_is_wider_than_the_screen(visit: Visit, width: int) -> None:
     for place in PLACES:
         page = complete(visitor, place)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+    page = complete(visitor, "")
+    assert page.evaluate("""[...document.querySelectorAll('table.studies tbody td:last-child a')]
+        .every((each) => each.getBoundingClientRect().right <= innerWidth)"""), "the way to a study is out of sight"
 
 
 @pytest.mark.usefixtures("living")

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.service.conftest import Verb
 from tests.service.page.conftest import Visit, Visitor
 from tests.service.running import Running, at, new_study
+from tests.service.test_removed import rows_go
 
 from proband import Problem, Test
 from proband.rewards import Piece, Projection, Score, Table
@@ -186,6 +187,20 @@ def test_two_stations_and_a_subject_that_somebody_took(
     verb("take", subject="bolt 1", at_once=True, station="line 2")
     expect(page.locator(".elsewhere li", has_text="bolt 1")).to_be_visible()
     expect(page.locator(".card")).to_have_count(0)
+
+
+def test_a_study_that_is_removed_under_an_open_page(operator: Visitor, store: str, study: str) -> None:
+    page = operator.page
+    operator.enters("bolt 1")
+    expect(action(page, "bolt 1")).to_have_text("visual")
+    rows_go(store, study)
+    operator.enters("1")
+    expect(page.locator(".toasts .wrong")).to_contain_text(f"there is no study '{study}'")
+    page.get_by_role("link", name="Dashboard").click()
+    expect(page.get_by_role("heading", name="There is no such thing")).to_be_visible()
+    page.get_by_role("link", name="All studies").click()
+    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+    expect(page.locator("main")).not_to_contain_text(study)
 
 
 def test_who_may_only_look_sees_no_field_and_can_press_nothing(visit: Visit, study: str, verb: Verb) -> None:

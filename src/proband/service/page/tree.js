@@ -4,7 +4,7 @@
 import { h, s } from "./dom.js";
 import { cost, number, percent, scaled } from "./numbers.js";
 
-const BOX = { width: 190, height: 66, right: 116, below: 16 };
+const BOX = { width: 206, height: 66, right: 116, below: 16 };
 const LARGEST = 3;
 
 /** Lay a tree out: each node with its place, its path of known outcomes, and its parent. */
@@ -69,12 +69,13 @@ export class Drawing {
     const facts = [`value ${number(scaled(node.expected ?? node.value, this.unit)[0])}`, percent(node.probability)];
     const below = [test ? cost(this.price(own), this.unit) : "", node.subjects === undefined ? "" : `${number(node.subjects)} subjects`].filter(Boolean);
     const folds = this.folded.has(key) ? " · folded" : node.goes_on ? " · goes on" : "";
+    const mark = folds && " · …";
     const way = own.path.map(([test, outcome]) => `${test} ${outcome}`).join(", ") || "nothing known";
     const group = s("g", { class: `node ${which}`, transform: `translate(${x},${y})`, tabindex: "-1", role: "button", "aria-label": `${way}: ${test ? "test" : "decide"} ${name}, ${facts.join(", ")}${below.length ? `, ${below.join(", ")}` : ""}${folds}`, dataset: { key } },
       s("rect", { width: BOX.width, height: BOX.height, rx: test ? 8 : 33 }),
       s("text", { class: "name", x: BOX.width / 2, y: 22 }, short(name, 20)),
       s("text", { x: BOX.width / 2, y: 40 }, facts.join(" · ")),
-      s("text", { x: BOX.width / 2, y: 56 }, below.join(" · ") + folds));
+      s("text", { x: BOX.width / 2, y: 56 }, below.join(" · ") + mark));
     group.addEventListener("click", () => { if (!this.moved) this.choose(own); });
     group.addEventListener("keydown", (event) => this.key(event, own));
     return group;
