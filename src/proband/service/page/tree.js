@@ -4,7 +4,7 @@
 import { h, s } from "./dom.js";
 import { cost, number, percent, scaled } from "./numbers.js";
 
-const BOX = { width: 206, height: 66, right: 116, below: 16 };
+const BOX = { width: 190, height: 66, right: 116, below: 16 };
 const LARGEST = 3;
 
 /** Lay a tree out: each node with its place, its path of known outcomes, and its parent. */
