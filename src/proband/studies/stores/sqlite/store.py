@@ -116,7 +116,7 @@ class SQLiteStore:
         lengths = [number for (number,) in self._ask_about(study, _LENGTH)]
         if not lengths:
             raise self._empty(study)
-        self._check_type(int, lengths, f"an entry of the study {study!r} has no number")
+        self._check_type(int, lengths, f"the study {study!r} has no entries, or one without a number")
         return int(lengths[0])
 
     def read(self, study: str, after: int = 0, limit: int | None = None) -> list[Entry]:
