@@ -71,12 +71,16 @@ def _raise(path: Path) -> bool:
 )
 def test_a_failure_is_seen_and_blamed_on_its_case(wrong: Callable[[Path], bool], why: str) -> None:
     cases = Cases(
-        lambda number: bytes([number]), lambda path: wrong(path) if path.read_bytes() in b"\1\4" else True, patience=1.0
+        lambda number: bytes([number]),
+        lambda path: wrong(path) if path.read_bytes() in b"\1\4" else True,
+        patience=1.0 if wrong is _hang else 60.0,
     )
     report = cases.run(range(6))
-    assert list(report.failures) == [1, 4]
+    assert {1, 4} <= set(report.failures)
+    assert wrong is _hang or set(report.failures) == {1, 4}  # on busy cores a second passes in other cases, too
     assert all(why in text for text in report.failures.values())
-    assert (report.cases, report.accepted) == (6, 4)
+    assert report.cases == 6
+    assert report.accepted == 6 - len(report.failures)
 
 
 @pytest.mark.parametrize("name", KINDS)
