@@ -125,6 +125,14 @@ def test_what_cannot_be_fitted_is_refused_with_the_remedy(name: str) -> None:
         proband.fit(INSTANCES[name]().problem, Records(np.zeros((3, 3))))
 
 
+def test_where_no_mistake_costs_anything_nothing_is_tested() -> None:
+    tests = [Test("colour", 0.1), Test("label", 1.0)]
+    rows = np.random.default_rng(0).integers(2, size=(60, 2)).astype(float)
+    found = proband.fit(Problem(tests, ["keep", "drop"], Table(["label"], [[1, 1], [1, 1]])), Records(rows))
+    assert (found.in_sample, found.plan.expected_cost) == (1.0, 0.0)
+    assert found.validation is not None
+
+
 def test_a_match_is_refused() -> None:
     with pytest.raises(PlanError, match="the reward is Match; a fit needs a table"):
         proband.fit(Problem([Test("a", 1.0)], reward=Match()), Records([[0.0]]))

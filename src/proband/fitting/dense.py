@@ -38,7 +38,8 @@ class DenseEngine:
 
     def solve(self, candidates: Candidates, limits: Limits) -> Solved:
         """Return the plans of candidates."""
-        penalties = np.where(np.isinf(candidates.strength), np.inf, candidates.strength * self.mistake)
+        endless = np.isinf(candidates.strength)  # whatever a mistake costs, and it may cost nothing
+        penalties = np.where(endless, np.inf, np.where(endless, 1.0, candidates.strength) * self.mistake)
         return solve(self.grid, self.masses, scale=candidates.scale, penalties=penalties, limits=limits)
 
     def treatments(self, strength: float, limits: Limits, rows: FloatArray) -> dict[str, Brought]:
