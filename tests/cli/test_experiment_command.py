@@ -56,7 +56,7 @@ def test_a_sweep_prints_slopes_and_parameters(run) -> None:
     content = run("experiment", "run", "lower-bound-single", *options, "--json").json
     assert [summary["m"] for summary in content["summaries"]] == [0.5, 1, 2]
     assert content["slopes"]["m"]["explore-then-commit"]["slope"] == pytest.approx(
-        float(result.out.splitlines()[-3].split()[1]), abs=1e-3
+        float(result.out.splitlines()[-3].split()[1].replace("−", "-")), abs=1e-3
     )
 
 

@@ -221,4 +221,4 @@ class TestLiterally:
 
 def test_too_few_rows_for_the_folds_are_refused(run) -> None:
     write(lines(4))
-    assert "folds is 5, and there are 4 rows" in run(*GIVEN).err
+    assert "folds is 5; there must be three or more, and at most as many as rows (4)" in run(*GIVEN).err

@@ -153,7 +153,7 @@ def test_a_label_of_many_numbers_is_cut(tmp_path: Path) -> None:
         ("a\n1\n2\n", None, "two or more"),
         ("a,b\n1,0\n1,1\n", None, "no column beside the label varies"),
         ("a,b\n" + "".join(f"x{n},{n % 2}\n" for n in range(40)), None, "40 different entries"),
-        ("a,b\n1\n", None, "entries"),
+        ("a,b\n1\n", None, "1 entry; the header has 2"),
         ("", None, "empty"),
     ],
 )

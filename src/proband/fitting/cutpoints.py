@@ -36,6 +36,7 @@ def with_cuts(problem: Problem, rows: FloatArray) -> Problem:
     Examples
     --------
     >>> from proband import Test
+    >>> from proband.rewards import Table
     >>> tests = [Test("x", 1.0, choose_cuts=True), Test("y", available=False)]
     >>> problem = Problem(tests, ["no", "yes"], Table(["y"], [[1, 0], [0, 1]]))
     >>> x = np.linspace(0, 10, 101)
