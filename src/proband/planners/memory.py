@@ -38,9 +38,9 @@ def human_number(number: int) -> str:
     Examples
     --------
     >>> human_number(59049), human_number(3**700)
-    ('59,049', 'about 10³³³')
+    ('59,049', 'about 10³³⁴')
     """
-    return f"{number:,}" if number < 10**12 else with_powers(f"about 1e{int(math.log10(number))}")
+    return f"{number:,}" if number < 10**12 else with_powers(f"about 1e{round(math.log10(number))}")
 
 
 def _system_memory() -> float:
