@@ -167,6 +167,7 @@ def test_a_subject_of_another_station_is_taken_over_only_when_somebody_says_so(
     row.get_by_role("button", name="Take over bolt 9").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     assert subjects(service, tokens, study)["bolt 9"]["station"] == "line 2"
+    expect(page.locator("#entry")).to_be_focused()  # it goes back there by itself
     operator.enters("bolt 9")
     page.get_by_role("dialog").get_by_role("button", name="Take it over").click()
     expect(action(page, "bolt 9")).to_have_text("visual")
