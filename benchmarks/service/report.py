@@ -114,7 +114,7 @@ def grown(found, stations):
     about = found["about"]
     processes = paragraph(
         f"""`make bench-service OPTIONS="--part growth"` measures this. One study on PostgreSQL, {stations} stations at
-        {RATE:g} pairs a second, {about["minutes"]:g} minutes; the stations take turns at the processes. Studies that
+        {RATE:g} pairs a second, {minutes(about, [about])}; the stations take turns at the processes. Studies that
         are asked have {PAST} past records, which is when their agent makes its first plan. "First advice" is that of a
         process that has just started, a study that it has not open, and a plan that nobody has made yet: it is asked
         before the stations begin. "Planning" are the seconds that plans took, of all processes; the last column is all
@@ -138,7 +138,8 @@ def grown(found, stations):
 def minutes(about, rows):
     """Return for how long: the same for all cases, unless some were measured again."""
     each = sorted({row.get("minutes", about["minutes"]) for row in rows})
-    return " to ".join(f"{one:g}" for one in {each[0]: None, each[-1]: None}) + " minutes"
+    said = " to ".join(f"{one:g}" for one in {each[0]: None, each[-1]: None})
+    return f"{said} minute" if said == "1" else f"{said} minutes"
 
 
 def surroundings(about):
