@@ -60,7 +60,7 @@ def test_a_drawn_component_follows_its_responsibility():
     mixture = EmpiricalBayes(components=3, smallest=0.1).mixture(counts, exposures)
     shares = mixture.responsibilities(counts, exposures)
     rng = np.random.default_rng(0)
-    drawn = np.array([mixture.draw_rates(rng, shares) for _ in range(4000)])
+    drawn = np.array([mixture.draw_rates(rng, shares.cumsum(axis=1)[:, :-1]) for _ in range(4000)])
     found = (drawn[:, :, None] == mixture.rates).mean(axis=0)
     np.testing.assert_allclose(found, shares, atol=0.03)
 

@@ -20,7 +20,7 @@ from proband.agents import Setting
 from proband.policies import FixedSet, test_everything
 from proband.rewards import Table
 from proband.studies import Study, Subject
-from proband.studies.learning import learners, sharing
+from proband.studies.learning import learners, replanning, sharing
 from proband.studies.queries import planned
 from proband.studies.stores import MemoryStore, Store
 from proband.vocabulary import FloatArray, Kind, Policy
@@ -65,6 +65,7 @@ def _worth(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every plan is worth sharing, and nobody waits for long."""
     for name in ("QUICK", "WORTH"):
         monkeypatch.setattr(learners, name, 0.0)
+    monkeypatch.setattr(replanning, "HEAD_START", 0.0)
     monkeypatch.setattr(sharing, "ALIVE", 0.02)
     monkeypatch.setattr(sharing, "OVER", 0.3)
     Planner.gate, Planner.planning, Planner.plans = threading.Event(), threading.Event(), 0
@@ -154,6 +155,40 @@ def test_of_several_one_plans_and_the_others_go_on(opened: Open) -> None:
     assert Planner.plans == 1
     assert (planned(first)[0], planned(second)[0]) == (1, 0)
     assert min(second.arrive().policy, first.arrive().policy) > waiting.policy
+
+
+def test_who_made_the_last_plan_makes_the_next_one(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process has to load what planning takes, so it leaves the plan to the first while this one plans."""
+    monkeypatch.setattr(replanning, "HEAD_START", 600.0)
+    first, second = opened("A"), opened("B")
+    finish(first, 3)
+    settle(first)
+    finish(second, 3)  # only the second knows that a plan is due
+    until(lambda: second._replanner.planned.taken)
+    assert second._replanner._worker is not None
+    assert Planner.plans == 1
+    first.arrive()
+    settle(first)
+    settle(second)
+    assert (planned(first)[0], planned(second)[0]) == (2, 0)
+
+
+def test_who_made_the_last_plan_is_gone_and_another_makes_the_next(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replanning, "HEAD_START", 0.2)
+    first, second = opened("A"), opened("B")
+    finish(first, 3)
+    settle(first)
+    first.close()
+    began = time.monotonic()
+    finish(second, 3)
+    settle(second)
+    assert (planned(second)[0], planned(second)[2]) == (1, 1)
+    assert time.monotonic() - began >= 0.2
+    finish(second, 3)
+    settle(second)
+    assert planned(second)[0] == 2
 
 
 def test_the_claim_of_a_dead_planner_is_over(opened: Open, make_store: MakeStore) -> None:

@@ -69,7 +69,8 @@ class DensePlan(DiscretePlan):
         needed = [*self.layout.context, *self.layout.tests]
         if np.isnan(rows[:, needed]).any():
             raise StateError("an outcome is NaN; a subject's whole outcome vector must be known to run it; fill it in")
-        last, sets, costs, tests = self._walk(rows)
+        own = np.array_equal(rows, self.distribution.support)
+        last, sets, costs, tests = self._own_walk if own else self._walk(rows)
         states = np.where(self.layout.done(sets), rows, np.nan)
         if self._looks_up:
             return Episodes(states, self._look_up(last, states), costs, tests)
@@ -88,6 +89,11 @@ class DensePlan(DiscretePlan):
         )
         return last, sets, costs, tests
 
+    @cached_property
+    def _own_walk(self) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+        """The same for the rows of the plan's law."""
+        return self._walk(self.distribution.support)
+
     def _look_up(self, last: IntArray, states: FloatArray) -> IntArray:
         """Return the best decisions in last states, by the plan's rows that end there."""
         ends, actions = self._decisions
@@ -101,7 +107,7 @@ class DensePlan(DiscretePlan):
     @cached_property
     def _decisions(self) -> tuple[IntArray, IntArray]:
         """The numbers of the states in which subjects of the plan's law end, and the best decisions there."""
-        ends, of_row = np.unique(self._walk(self.distribution.support)[0], return_inverse=True)
+        ends, of_row = np.unique(self._own_walk[0], return_inverse=True)
         return ends, self.decider.best(of_row, len(ends))[0]
 
     def _values(self, rows: FloatArray, mass: FloatArray) -> FloatArray:

@@ -29,13 +29,13 @@ DRAW_SWEEPS = 200
 """Most dual sweeps for one draw."""
 
 
-def perturb(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, fit: Fit, shares: FloatArray) -> FloatArray:
-    """Return intensities maximising F with perturbed counts and components drawn from `shares` (K, J), shape (K,)."""
+def perturb(rng: np.random.Generator, cells: Cells, mixture: GammaMixture, fit: Fit, bounds: FloatArray) -> FloatArray:
+    """Return intensities maximising F with perturbed counts and drawn components, shape (K,)."""
     from proband.estimators.listed.dual_kernel import dual_solve
 
     mass = np.maximum(rng.standard_gamma(cells.own + mixture.shape), 1e-300)
     counts = np.maximum(rng.standard_gamma(cells.counts), 1e-300)
-    rate = cells.total + mixture.draw_rates(rng, shares)
+    rate = cells.total + mixture.draw_rates(rng, bounds)
     if not len(counts):
         return np.asarray(mass / rate)
     multipliers = feasible(cells, rate, fit.multipliers)
@@ -65,9 +65,9 @@ def posterior_draws(
 ) -> FloatArray:
     """Draw n laws over the support, shape (n, K): a perturbation each, then `sweeps` Gibbs sweeps."""
     laws = np.empty((n, len(cells.own)))
-    shares = mixture.responsibilities(cells.own, exposures)
+    bounds = np.cumsum(mixture.responsibilities(cells.own, exposures)[:, :-1], axis=1)
     for row in range(n):
-        laws[row] = perturb(rng, cells, mixture, fit, shares)
+        laws[row] = perturb(rng, cells, mixture, fit, bounds)
         if sweeps:
             sweep(rng, cells, mixture, laws[row], sweeps)
     return np.asarray(laws / laws.sum(axis=1, keepdims=True))

@@ -77,11 +77,14 @@ class GammaMixture:
         inverse = (shares / (self.rates + exposures[:, None])).sum(axis=1)
         return mass, total + np.maximum(1 / inverse - exposures, self.rates.min())
 
-    def draw_rates(self, rng: np.random.Generator, shares: FloatArray) -> FloatArray:
-        """Draw a component for each cell with probabilities `shares` (K, J), and return its rate, shape (K,)."""
+    def draw_rates(self, rng: np.random.Generator, bounds: FloatArray) -> FloatArray:
+        """Draw a component for each cell, and return its rate, shape (K,).
+
+        Between the `bounds` (K, J - 1) lie the components: cumulative probabilities, the last one left out.
+        """
         if len(self.rates) == 1:
-            return np.full(len(shares), self.rates[0])
-        chosen: IntArray = (rng.random(len(shares))[:, None] >= np.cumsum(shares[:, :-1], axis=1)).sum(axis=1)
+            return np.full(len(bounds), self.rates[0])
+        chosen: IntArray = (rng.random(len(bounds))[:, None] >= bounds).sum(axis=1)
         return self.rates[chosen]
 
 

@@ -81,6 +81,7 @@ class Learners:
         self._main_lock = threading.Lock()
         self.took, self.a_plan = 0.0, math.inf  # the seconds of learning last time, and of a plan
         self.planned = Planned()
+        self.takes_over = False  # whether another process made the last plan
 
     @property
     def main(self) -> Learner | None:
@@ -108,6 +109,7 @@ class Learners:
         state = self._shared.latest(-1 if main is None else main.position)
         if state is not None:
             self.planned = self.planned.plus(Planned(taken=1))
+            self.takes_over = True
             learner = self._new(state)
             self._warm(learner)
             with self._main_lock:
@@ -204,4 +206,4 @@ class Learners:
         self.took = seconds
         self.planned = self.planned.plus(Planned(plans, seconds))
         if plans:
-            self.a_plan = seconds / plans
+            self.a_plan, self.takes_over = seconds / plans, False

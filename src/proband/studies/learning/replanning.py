@@ -12,8 +12,9 @@ waits. Three modes:
 
 Where the store keeps plans (:mod:`.sharing`), what another process planned is taken over, and of several who need the
 same plan one makes it; the others go on with theirs, or wait if they have none. That goes for plans that take long
-enough to be worth the way to the store: 50 ms, and 5 ms if planning is aside. The plans themselves may be made by
-another process or machine (:mod:`.orders`).
+enough to be worth the way to the store: 50 ms, and 5 ms if planning is aside. There, who made the last plan has a head
+start for the next one: it has loaded what planning takes, and so not every process of a service has to. The plans
+themselves may be made by another process or machine (:mod:`.orders`).
 
 Closing waits for nobody: a plan that is being made then is thrown away when it is done, or with the process.
 """
@@ -21,6 +22,7 @@ Closing waits for nobody: a plan that is being made then is thrown away when it 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -35,6 +37,9 @@ from proband.studies.ledger.ledger import Ledger
 MODES = ("background", "aside", "now", "never")
 PAUSES = (0.05, 1.0)
 """Seconds between two looks at whether another process has planned: at first, and at most."""
+
+HEAD_START = 1.0
+"""Seconds that who made the last plan has for the next one, before another process makes it."""
 
 RESTS = 4.0
 """How long the thread rests after an agent had to begin anew, in multiples of what that took."""
@@ -213,12 +218,15 @@ class Replanner:
     def _agreed(self) -> PolicySpan:
         """Learn up to the end of the log; with others who share plans one makes them, and the others wait."""
         learners, pause = self._learners, PAUSES[0]
+        head_start = HEAD_START if self.mode == "aside" and learners.takes_over else 0.0
+        turn = time.monotonic() + head_start
         while self._shared is not None and self._shared.able and learners.a_plan >= learners.worth:
             if not learners.plans_ahead():
                 break
-            with self._shared.claim() as mine:
-                if mine:
-                    return learners.learn_for_all(self._ledger.position)
+            if time.monotonic() >= turn:
+                with self._shared.claim() as mine:
+                    if mine:
+                        return learners.learn_for_all(self._ledger.position)
             self._stopping.wait(pause)
             learners.go_on()
             pause = min(PAUSES[1], 1.5 * pause)
