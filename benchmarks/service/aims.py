@@ -36,8 +36,10 @@ def of_load(about, rows):
         yield kept(found[KILLED])
     if PLANNING in found:
         yield unhindered(found[PLANNING])
-    minutes = min([about["minutes"], *(row["minutes"] for row in rows if "minutes" in row)])
-    yield Aim("each case", f"{MINUTES:g} minutes", f"{minutes:g} minutes", minutes >= MINUTES)
+    minutes = [found[case].get("minutes", about["minutes"]) for case in (SQLITE, POSTGRESQL, KILLED) if case in found]
+    if minutes:
+        least = min(minutes)
+        yield Aim("each of the first three", f"{MINUTES:g} minutes", f"{least:g} minutes", least >= MINUTES)
 
 
 def paced(case, row):
