@@ -14,7 +14,7 @@ from proband.agents import AGENTS
 from proband.cli.completing import candidates
 from proband.cli.completion import SCRIPTS
 from proband.experiments import EXPERIMENTS
-from proband.instances import EXAMPLES
+from proband.instances import EXAMPLES, INSTANCES
 from proband.studies import Study
 
 PROGRAM = Path(sys.executable).with_name("proband")
@@ -61,7 +61,7 @@ def test_studies_of_the_store_that_is_named(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.delenv("PROBAND_STORE", raising=False)
     assert words("study", "ask") == []
     assert not list(tmp_path.iterdir())  # to look for studies makes no store
-    Study.create(next(iter(EXAMPLES.values()))().problem, name="line 1", store="sqlite:///own.db").close()
+    Study.create(next(iter(INSTANCES.values()))().problem, name="line 1", store="sqlite:///own.db").close()
     assert words("study", "ask", "--store", "sqlite:///own.db") == ["line 1"]
     monkeypatch.setenv("PROBAND_STORE", "sqlite:///own.db")
     assert words("study", "show") == ["line 1"]
@@ -70,7 +70,7 @@ def test_studies_of_the_store_that_is_named(tmp_path: Path, monkeypatch: pytest.
 def test_subjects_of_the_study_and_what_tests_may_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROBAND_STORE", "sqlite:///own.db")
-    with Study.create(EXAMPLES["bolts"]().problem, name="line 1", store="sqlite:///own.db") as study:
+    with Study.create(INSTANCES["bolts"]().problem, name="line 1", store="sqlite:///own.db") as study:
         for name in ("bolt 1", "bolt 2", "nut"):
             study.arrive(subject=name)
         study.decide(study.subject("bolt 1"), "fail")
