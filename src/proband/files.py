@@ -97,14 +97,16 @@ def read_text(path: str | os.PathLike[str], error: type[ProbandError], *, most: 
         raise error(f"{path}: it is not UTF-8 text ({cause.reason}); save it as UTF-8") from cause
 
 
-def read_json(path: str | os.PathLike[str], error: type[ProbandError]) -> Any:
-    """Return the content of a JSON file."""
+def read_json(
+    path: str | os.PathLike[str], error: type[ProbandError], *, what: str = "a file that proband wrote"
+) -> Any:
+    """Return the content of a JSON file; `what` is needed here."""
     text = read_text(path, error)
     try:
         content = json.loads(text)
         check_nesting(content)
     except (ValueError, RecursionError) as cause:
-        raise error(f"{path}: it is not JSON ({cause}); give a file that proband wrote") from cause
+        raise error(f"{path}: it is not JSON ({cause}); give {what}") from cause
     return content
 
 

@@ -1,4 +1,7 @@
-"""Numbers as people read them: no exponents, thousands set apart, units that hold a number multiplied out."""
+"""Numbers as people read them: true minus signs, no exponents, thousands set apart, units multiplied out.
+
+Programs are given JSON and CSV, in which numbers are written as programs write them.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,17 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with so many digits that count, and without an exponent.
+    """Return a number with so many digits that count, a true minus sign, and without an exponent.
 
     Examples
     --------
     >>> number(0.1234567), number(9.08e-06), number(1234567), number(1234, 3), number(-2.5e-9), number(0)
-    ('0.1235', '0.00000908', '1,235,000', '1230', '-2.5 × 10⁻⁹', '0')
+    ('0.1235', '0.00000908', '1,235,000', '1230', '−2.5 × 10⁻⁹', '0')
     """
-    value = float(value)
+    return _plainly(float(value) + 0.0, digits).replace("-", "−")
+
+
+def _plainly(value: float, digits: int) -> str:
     text = f"{value:.{digits}g}"
     if not math.isfinite(value) or value == 0:
         return text
@@ -35,6 +41,17 @@ def number(value: float, digits: int = 4) -> str:
     elif "e" in text:
         text = f"{float(text):.{max(0, digits - 1 - math.floor(math.log10(rounded)))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things, whose name takes an s for several.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{n:,} {what}" + "s" * (n != 1)
 
 
 def with_powers(text: str) -> str:
@@ -54,7 +71,7 @@ def with_powers(text: str) -> str:
 
 
 def said(value: float, digits: int = 4) -> str:
-    """Return a number as it stands in pictures and on pages: with a true minus sign, a dash where it is not known.
+    """Return a number as it stands in pictures and on pages: a dash where it is not known, a sign where it is infinite.
 
     Examples
     --------
@@ -63,7 +80,7 @@ def said(value: float, digits: int = 4) -> str:
     """
     if not math.isfinite(value):
         return "–" if math.isnan(value) else "∞" if value > 0 else "−∞"
-    return number(value + 0.0, digits).replace("-", "−")
+    return number(value, digits)
 
 
 def marked(value: float, digits: int = 6) -> str:

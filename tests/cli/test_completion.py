@@ -14,7 +14,7 @@ from proband.agents import AGENTS
 from proband.cli.completing import candidates
 from proband.cli.completion import SCRIPTS
 from proband.experiments import EXPERIMENTS
-from proband.instances import INSTANCES
+from proband.instances import EXAMPLES, INSTANCES
 from proband.studies import Study
 
 PROGRAM = Path(sys.executable).with_name("proband")
@@ -33,7 +33,7 @@ def test_commands_options_and_names(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert words("plan", last="--max") == ["--max-tests"]
     assert "--data" not in words("plan", "bolts", "--data", "x.csv", last="--")
     assert words("plan", last="bo") == ["bolts", "bolts-measured"]
-    assert words("example") == list(INSTANCES)
+    assert words("example") == list(EXAMPLES)
     assert words("experiment", "run") == list(EXPERIMENTS)
     assert words("study", "create", "bolts", "--agent") == list(AGENTS)
     assert words("experiment", "run", "easy", "--agents", last="greedy,dou") == [

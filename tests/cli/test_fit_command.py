@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 from pathlib import Path
 
@@ -126,6 +127,10 @@ def test_a_plan_needs_the_cuts(run) -> None:
             lambda row, n: {"batch": "x" if row["batch"] == "z" else row["batch"]},
             "batch never showed z: what happens then",
         ),
+        (
+            lambda row, n: {"bad": "no"},
+            "bad is no in every row that has it: nothing tells who is yes, and values take it that nobody is",
+        ),
         (lambda row, n: {"bad": "" if n < 30 else row["bad"]}, "30 of 120 rows have no bad: they tell what tests show"),
         (
             lambda row, n: {"bad": "yes" if n < 4 else "no"},
@@ -140,7 +145,7 @@ def test_what_is_odd_about_a_table_is_said(run, change, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mean", "words"), [(0.5, "the plan is ahead by 0.5 (-1 to 2)"), (-0.5, "the plan is behind by 0.5 (-2 to 1)")]
+    ("mean", "words"), [(0.5, "the plan is ahead by 0.5 (−1 to 2)"), (-0.5, "the plan is behind by 0.5 (−2 to 1)")]
 )
 def test_who_is_ahead_is_said_without_a_sign(mean: float, words: str) -> None:
     ahead = Interval(mean, 0.9, -1.0, 2.0)
@@ -153,6 +158,56 @@ def test_what_cannot_work_together_is_refused(run) -> None:
     told = run(*GIVEN, "--jobs", "2", "--cluster", "tcp://127.0.0.1:9")
     assert told.status == 2
     assert "give --jobs or --cluster, not both" in told.err
+
+
+def test_a_limit_that_no_test_can_keep_is_said(run) -> None:
+    write(lines())
+    assert (
+        "note            min_leaf is 61, and there are 120 rows: no test leaves so many"
+        in run(*QUICK, "--min-leaf", "61").out
+    )
+    assert "min_leaf" not in run(*QUICK, "--min-leaf", "60").out
+
+
+def test_a_strength_without_limit_is_no_number(run) -> None:
+    write(lines())
+    assert "strength        without limit (no test is run)" in run(*GIVEN, "--folds", "0", "--strength", "inf").out
+
+
+def test_outcomes_that_were_never_shown_are_not_all_named(run) -> None:
+    write([row | {"batch": 1 + n % 3} for n, row in enumerate(lines())])
+    names = ", ".join(f'"{n}"' for n in range(1, 80))
+    Path("line.toml").write_text(TOML.replace('["x", "y", "z"]', f"[{names}]"))
+    told = run(*QUICK)
+    assert (told.status, told.out) == (2, "")
+    assert "test 'batch' has 79 outcomes; a fit tells up to 64 of a test apart; put outcomes together" in told.err
+    Path("line.toml").write_text(Path("line.toml").read_text().replace('"choose"', "[52, 58]"))
+    assert "batch never showed 4, 5, 6, 7, 8 and 71 more: what happens" in run("plan", *GIVEN[1:]).out
+
+
+@pytest.mark.parametrize(("n", "remedy"), [(1, "of 1 rows nobody can tell; get more"), (5, "see what with --folds 5")])
+def test_the_remedy_of_an_in_sample_value_can_be_followed(run, n: int, remedy: str) -> None:
+    write(lines(n))
+    Path("line.toml").write_text(TOML.replace('"choose"', "[52, 58]"))
+    rows = "1 row" if n == 1 else f"{n} rows"
+    assert f"past.csv: {rows}" in run(*QUICK).out
+    for command in (QUICK, ("plan", *GIVEN[1:])):
+        assert f"The value is in-sample; new subjects may bring far less: {remedy}." in run(*command).out
+
+
+def test_leaves_of_literal_plans_say_what_they_rest_on(run) -> None:
+    write([row | {"look": "" if n == 0 else row["look"]} for n, row in enumerate(lines())])
+    Path("line.toml").write_text(TOML.replace('"choose"', "[52, 58]"))
+    plan = ("plan", *GIVEN[1:], "--complete-only", "--out", "raw.json")
+    assert " seen, yes " in run(*plan).out
+    root = json.loads(Path("raw.json").read_text(encoding="utf-8"))["root"]
+
+    def leaves(node) -> list[dict]:
+        below = node.get("children")
+        return [node] if below is None else [leaf for child in below.values() for leaf in leaves(child)]
+
+    assert sum(leaf["evidence"]["count"] for leaf in leaves(root)) == 119
+    assert " seen, " not in run("plan", "bolts", "--depth", "2", "--tree", "text").out
 
 
 def test_fewer_rows_than_outcomes_are_said(run) -> None:

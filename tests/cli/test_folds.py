@@ -61,7 +61,9 @@ def test_folds_tell_the_librarys_numbers(run, table: Problem) -> None:
     assert told["others"]["now"]["ahead"]["high"] == pytest.approx(found.others["now"].ahead.high)
     shown = run("plan", *TABLE, "--folds", "4").out
     value = found.plan.value
-    assert f"{value.mean:.4g} EUR a subject, 90 % interval {value.low:.3g} to {value.high:.3g}" in shown
+    assert (
+        f"{value.mean:.4g} EUR a subject, 90 % interval {value.low:.3g} to {value.high:.3g}".replace("-", "−") in shown
+    )
     assert "(4 folds, 300 rows)" in shown
     assert "testing everything  " in shown
     assert "deciding at once    " in shown

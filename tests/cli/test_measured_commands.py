@@ -110,6 +110,13 @@ class TestNextAndEvaluate:
 
 
 class TestSensors:
+    def test_amounts_stand_in_one_unit(self, run) -> None:
+        run("plan", "network", "--out", "network.json")
+        told = run("next", "network.json").out.splitlines()
+        [value] = [line.split()[1] for line in told if line.startswith("value ")]
+        assert value == "835.8"  # EUR/month, of a unit of 100 EUR/month
+        assert [line.split()[-2:] for line in told if line.startswith("test: site 4 ")] == [[value, "best"]]
+
     def test_the_network(self, run) -> None:
         best = plan(monitoring_network().problem, monitoring_network().distribution)
         content = run("sensors", "network", "--plot", "sizes.png", "--json").json

@@ -17,6 +17,29 @@ def policy(run) -> str:
     return "policy.json"
 
 
+TWO = """
+schema = 1
+decisions = ["no", "yes"]
+[[tests]]
+name = "a"
+outcomes = ["0", "1", "2"]
+cost = 0.1
+[[tests]]
+name = "y"
+outcomes = ["no", "yes"]
+available = false
+[reward]
+kind = "table"
+targets = ["y"]
+[[reward.utilities]]
+when = { y = "no" }
+value = { no = 0, yes = -3 }
+[[reward.utilities]]
+when = { y = "yes" }
+value = { no = -5, yes = 1 }
+"""
+
+
 def known(*entries: str) -> list[str]:
     return [word for entry in entries for word in ("--known", entry)]
 
@@ -96,6 +119,23 @@ def test_what_breaks_a_limit_is_not_offered(run) -> None:
     run("plan", "bolts", "--max-tests", "2", "--out", "two.json")
     offered = run("next", "two.json", "--json").json["alternatives"]
     assert [other["at_most"] for other in offered] == ["test" in other and other["loss"] > 0 for other in offered]
+
+
+def test_what_no_plan_vouches_for_is_not_told_as_exact(run, policy) -> None:
+    assert run("next", policy, "--json").json["gap"] == 0
+    run("plan", "bolts", "--method", "myopic", "--out", "greedy.json")
+    assert run("next", "greedy.json", "--json").json["gap"] is None
+    content = run("next", "greedy.json", *known("thread pitch=off"), "--json").json
+    assert content["used_by_law"] == ["thread pitch"]
+    assert content["gap"] == 0
+
+
+def test_who_was_never_seen_is_told_so(run) -> None:
+    Path("two.toml").write_text(TWO)
+    Path("law.csv").write_text("a,y,probability\n0,no,0.5\n1,yes,0.5\n")
+    run("plan", "two.toml", "--distribution", "law.csv", "--out", "two.json")
+    told = run("next", "two.json", *known("a=2")).out
+    assert "never seen: this is what is best for those most like this one" in told
 
 
 def test_before_the_context_other_evidence_waits(run) -> None:

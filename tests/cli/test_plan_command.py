@@ -22,6 +22,14 @@ def test_an_example_is_planned_with_its_own_law(run) -> None:
     assert result.err == ""
 
 
+def test_public_tables_are_examples_wherever_one_is_named(run) -> None:
+    planned = run("plan", "wine", "--method", "myopic", "--out", "wine.json")
+    assert (planned.status, "test: " in planned.out) == (0, False)
+    assert "the example's own law: 4,990 outcome vectors" in planned.out
+    assert run("evaluate", "wine", "wine.json").status == 0
+    assert "digits, wine" in run("plan", "nope").err
+
+
 def test_json_is_all_that_is_printed(run) -> None:
     content = run("plan", "gout", "--json").json
     best = plan(gout().problem, gout().distribution)

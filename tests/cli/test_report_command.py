@@ -104,6 +104,12 @@ def test_a_policy_file_is_reported_as_it_is(run, files) -> None:
     assert first.endswith(f" {said(leaf['count'], 3)} |")  # the most frequent leaf is the first one
 
 
+def test_a_policy_that_names_whole_outcome_vectors_is_reported(run) -> None:
+    run("plan", "paper-discrete", "--depth", "2", "--out", "p.json")
+    assert run("report", "p.json", "--out", "p.md").status == 0
+    assert "Decisions: x1=" in Path("p.md").read_text(encoding="utf-8")
+
+
 def test_a_policy_file_is_not_planned_again(run, files) -> None:
     run("fit", "castings.toml", "--data", "castings-records.csv", "--folds", "0", "--out", "p.json")
     result = run("report", "p.json", "--data", "castings-records.csv")

@@ -52,7 +52,7 @@ def test_a_policy_of_a_spreadsheet_treats_its_rows_alike_in_all_forms(run, tree:
     [
         (["policy.json", "--as", "cobol"], "--as is 'cobol'; rules are written as csv, python, sql, text; choose one"),
         (["nope.json"], "nope.json: it cannot be read"),
-        (["castings.toml"], "castings.toml: it is not JSON"),
+        (["castings.toml"], "give a policy that proband plan or proband fit wrote (--out)"),
     ],
 )
 def test_a_mistake_is_answered(run, tree: Tree, arguments: list[str], message: str) -> None:

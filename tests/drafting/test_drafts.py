@@ -104,6 +104,12 @@ IGNORED: list[tuple[str, list[Any], str]] = [
     ("a", [f"2024-01-{1 + n:02d}T12:00:00" for n in range(30)], "it holds dates or times"),
     ("a", [f"{1 + n % 12}/{1 + n % 28}/24" for n in range(30)], "it holds dates or times"),
     ("a", [f"{n % 24:02d}:30" for n in range(30)], "it holds dates or times"),
+    ("a", [f"{1 + n % 28}. Mai 2024" for n in range(30)], "it holds dates or times"),
+    ("a", [f"March {1 + n % 28}, 2024" for n in range(30)], "it holds dates or times"),
+    ("a", [20240301 + n % 20 for n in range(30)], "it holds dates or times"),
+    ("Start date", [45000 + 7 * n % 200 for n in range(30)], "it holds dates or times"),
+    ("a", [f"=B{n} * 2" for n in range(30)], "it holds formulas whose values are not in the file"),
+    ("a", [f"€{n % 9},50" for n in range(30)], "a sign stands before its numbers"),
     ("a", [None, ""] * 15, "it is empty"),
     ("a", ["x"] * 29 + [""], "it never varies: 'x'"),
     ("a", [f"ask {n // 2} again" for n in range(31)], "it seems to be free text"),
@@ -147,6 +153,7 @@ TESTS: list[tuple[list[Any], tuple[Any, ...], str]] = [
     ([*range(1, 90), -999, -999], (30.0, 60.0), "'-999' lies far from the other numbers: taken for a missing entry"),
     (["<5", "<5", *range(5, 95)], (30.0, 60.0), "limits such as <5: 2; no cut lies beyond them"),
     ([0] * 90 + [1, 2, 3, 7, 9, 11], (1.0,), ""),
+    ([45000 + 7 * n % 200 for n in range(90)], (45050.0, 45130.0), "such numbers may be dates, as spreadsheets count"),
 ]
 
 
@@ -183,7 +190,11 @@ def test_the_label_is_guessed_or_named() -> None:
         ({"a": [1, 2], "b": ["x", "y"]}, "c", r"no column 'c' for the label; its columns are \['a', 'b'\]; name one"),
         ({"a": ["x", "y"], "b": ["z", "z"]}, "b", "'b' cannot be decided about .it never varies: 'z'.; name another"),
         ({"a": [0.5 * n for n in range(40)], "b": [1.5 * n for n in range(40)]}, None, "no column could be .*--label"),
-        ({"a": ["x", "x"], "b": ["y", "z"]}, None, "no column beside the label could be a test"),
+        (
+            {"a": ["x", "x"], "b": ["y", "z"]}, None,
+            "no column beside the label 'b' could be a test .'a': it never varies: 'x'.; a problem",
+        ),
+        ({"a": ["x"], "b": ["y"]}, None, "it has a single row; nothing can be told from one subject; add more"),
         ({"a": ["x", "y"]}, None, r"a single column, 'a'.*first line such as sep="),
         ({"1": [1, 2], "0": [0, 1]}, None, r"its first row is \['1', '0'\]; a table has a header"),
         ({"a\u200b": ["x", "y"], "b": ["y", "z"]}, None, "a column is 'a\\\\u200b', with the character U.200B"),
@@ -194,6 +205,12 @@ def test_tables_that_cannot_be_drafted(table: dict[str, Any], label: str | None,
         draft(table, label=label)
 
 
+def test_a_header_of_merged_cells_is_refused_with_the_remedy() -> None:
+    text = b"Lab,,Ergebnis,\nhardness,visual,quality,seen\n61,ok,good,1\n70,bad,bad,2\n62,ok,good,1\n"
+    with pytest.raises(TableError, match=r"columns 2, 4 have entries and no name.*merged cells stands above the names"):
+        draft(io.BytesIO(text))
+
+
 def test_doubts_about_the_whole_table() -> None:
     n = 40
     table = {"x": ["p", "q"] * 20, "twin": ["p1", "q1"] * 20, "label": ["good", "bad"] * 19 + ["", "bad"]}
@@ -201,7 +218,18 @@ def test_doubts_about_the_whole_table() -> None:
     assert found.doubts[0] == "1 of 40 rows have no label: they tell nothing of what to decide"
     assert "x: it tells the label exactly: is it the label under another name" in " ".join(found.all_doubts)
     few = draft({"x": ["p", "q"] * 5, "label": ["good", "bad", "bad", "good", "good"] * 2})
-    assert few.doubts == ("10 rows are few for 1 tests: a plan will fit them, not what comes",)
+    assert few.doubts == ("10 rows with a label, for 1 test, are few: a plan will fit them, not what comes",)
+    codes = draft({"machine no": [100 + n % 7 for n in range(40)], "label": ["good", "bad"] * 20})
+    assert codes.all_doubts[0].startswith(
+        "machine no: by its name its numbers may stand for things; if they measure no"
+    )
+    row = draft({"ok": ["ok", "bad"] * 20, "y": ["u", "v"] * 20})
+    assert row.doubts[0].startswith("is the first row a header? ['ok'] may be entries of a subject")
+    alike = draft({"x": ["p", "q"] * 20, "quality": ["good"] * 40, "z": ["u", "v"] * 20})
+    assert (alike.label.name, alike.doubts[0][:57]) == (
+        "z",
+        "quality is called like a label, and it never varies: 'goo",
+    )
     latin = delimited(["größe", "label"], [["ü", "a"], ["ö", "b"]] * n).encode("latin-1")
     assert "was read as Windows-1252" in draft(io.BytesIO(latin)).doubts[0]
 

@@ -54,8 +54,21 @@ def test_round_numbers_part_what_they_are_to_part() -> None:
 def test_a_column_of_one_number_has_no_cuts() -> None:
     given = rows()
     given[:, 0] = 7.0
-    with pytest.raises(PlanError, match="test 'x': its cuts are to be chosen, and it has 1 different numbers"):
+    with pytest.raises(PlanError, match="test 'x': its cuts are to be chosen, and it has the number 7 in every row"):
         proband.fit(problem(), Records(given))
+    given[:, 0] = np.nan
+    with pytest.raises(PlanError, match="test 'x': its cuts are to be chosen, and it has no number; two different"):
+        proband.fit(problem(), Records(given))
+
+
+def test_a_test_that_hardly_anybody_had_may_be_missing_in_a_fold() -> None:
+    given = rows(30)
+    given[2:, 0] = np.nan
+    assert with_cuts(problem(), given[2:]).tests[0].cuts == (0.0,)
+    assert with_cuts(problem(), given[1:]).tests[0].cuts == (given[1, 0],)
+    found = proband.fit(problem(), Records(given), folds=3, strength=0.3)
+    assert found.validation is not None
+    assert found.taught(np.arange(2, 30))[0].problem.tests[0].cuts == (0.0,)
 
 
 def test_a_target_is_not_cut_by_choice() -> None:

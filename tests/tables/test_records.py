@@ -76,6 +76,11 @@ BAD: dict[str, tuple[bytes, tuple[str, ...]]] = {
         b"lenght,visual\nshort,rusty\n",
         ("unknown columns ['lenght'] and missing columns", "did you mean 'length' by 'lenght'? rename"),
     ),
+    "other capitals": (b"LENGTH,visual\nshort,rusty\n", ("did you mean 'length' by 'LENGTH'? rename",)),
+    "a header of merged cells": (
+        b"length,visual,,\nshort,rusty,1,2\n",
+        ("columns [''] appear more than once", "name them, and where a row of merged cells stands above the names"),
+    ),
     "a number of a subject": (
         b",length,visual\n0,short,rusty\n",
         ("unknown columns ['']", "'' is a column with entries and without a name; rename"),

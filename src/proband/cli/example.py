@@ -12,7 +12,7 @@ import typer
 from proband import tables
 from proband.cli import printing
 from proband.errors import ProbandError, UnknownNameError
-from proband.instances import INSTANCES, PACKAGED, TABLES, many_tests, problem_text
+from proband.instances import EXAMPLES, INSTANCES, PACKAGED, TABLES, example, problem_text
 
 NameArgument = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Name of the example; without it, a list.")]
 RecordsOption = Annotated[
@@ -40,9 +40,9 @@ def example_command(
         made = [(key, build().problem.name) for key, build in INSTANCES.items()]
         printing.print_facts([*made, *TABLES.items()])
         return
-    if name not in INSTANCES and name not in TABLES:
-        raise UnknownNameError(f"example {name!r} does not exist; choose one of {', '.join([*INSTANCES, *TABLES])}")
-    instance = INSTANCES[name]() if name in INSTANCES else many_tests(name)
+    if name not in EXAMPLES:
+        raise UnknownNameError(f"example {name!r} does not exist; choose one of {', '.join(EXAMPLES)}")
+    instance = example(name)
     problem_path, records_path = out / f"{name}.toml", out / f"{name}-records.csv"
     for path in (problem_path, records_path):
         if path.exists() and not force:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from proband.planners.files import save_policy
 from proband.planners.progress import Progress
 from proband.policies.rendering import FORMATS
 from proband.problem import Problem
+from proband.quantities import counted
 from proband.tables import reading
 
 TableOption = Annotated[
@@ -175,7 +177,7 @@ def _show(found: Fit, written: list[str], data: Path, *, show_tree: bool, asked:
     task, seen = found.problem, found.validation
     printing.print_title(task.name or "Fit")
     facts = [
-        ("table", f"{reading.called(inputs.table_at(data))}: {found.records.n:,} rows"),
+        ("table", f"{reading.called(inputs.table_at(data))}: {counted(found.records.n, 'row')}"),
         *validating.facts(task, seen),
     ]
     in_sample = f"{printing.amount(task, found.in_sample)} a subject on the rows it was made from: new ones bring less"
@@ -186,7 +188,7 @@ def _show(found: Fit, written: list[str], data: Path, *, show_tree: bool, asked:
     facts += [("written", path) for path in written]
     printing.print_facts(facts)
     if seen is None:
-        printing.say("\nThe value is in-sample; new subjects may bring far less: see what with --folds 5.")
+        validating.in_sample_only(found.records.n)
     small = sum(1 for _ in found.tree.nodes()) <= plan.SHOWN_NODES
     if show_tree and (small or asked):
         printing.say("\n" + FORMATS["text"](found.tree))
@@ -196,9 +198,10 @@ def _show(found: Fit, written: list[str], data: Path, *, show_tree: bool, asked:
 
 def _strength(found: Fit) -> str:
     chosen = found.strength.chosen
+    named = "without limit (no test is run)" if math.isinf(chosen) else f"{chosen:g}"
     if not found.strength.scores:
-        return f"{chosen:g}"
+        return named
     if chosen == DEFAULT:
         return f"{chosen:g}, the default: no other was clearly ahead"
     score = next(score for score in found.strength.scores if score.strength == chosen)
-    return f"{chosen:g}, ahead of the default by {score.ahead:.3g} ± {score.standard_error:.2g}"
+    return f"{named}, ahead of the default by {score.ahead:.3g} ± {score.standard_error:.2g}"

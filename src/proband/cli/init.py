@@ -13,6 +13,7 @@ from proband.drafting import Draft, draft
 from proband.drafting.looking import Seen
 from proband.drafting.writing import outcomes_of
 from proband.errors import ProbandError
+from proband.quantities import counted
 
 TableArgument = Annotated[
     Path,
@@ -50,7 +51,7 @@ def init_command(
     if as_json:
         printing.print_json({**_content(found), "written": str(out)})
         return
-    printing.print_title(f"{found.source}: {found.rows:,} rows")
+    printing.print_title(f"{found.source}: {counted(found.rows, 'row')}")
     printing.print_facts(
         [
             ("label", f"{found.label.name} ({found.why}): {', '.join(outcomes_of(found.label))}"),

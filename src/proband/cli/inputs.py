@@ -15,6 +15,7 @@ from proband import distributions, estimators, instances
 from proband.cli import printing
 from proband.errors import DistributionError, ProblemError, StateError, UnknownNameError
 from proband.fitting.notes import notes_on_columns
+from proband.quantities import counted
 from proband.tables import reading
 
 if TYPE_CHECKING:
@@ -82,13 +83,14 @@ MEASURED_ESTIMATES = ("maximum-likelihood", "complete-cases")
 
 def load_problem(name: str) -> tuple[Problem, Instance[Solvable] | None]:
     """Return a problem and, if it is an example, the whole instance."""
-    if not Path(name).exists() and name in instances.INSTANCES:
-        instance = instances.INSTANCES[name]()
+    if not Path(name).exists() and name in instances.EXAMPLES:
+        with printing.waiting("drawing the example's subjects"):
+            instance = instances.example(name)
         return instance.problem, instance
     if not Path(name).exists() and not name.endswith(".toml"):
         raise UnknownNameError(
             f"problem {name!r} is no file, and no example; give the path of a problem file, or one of "
-            f"{', '.join(instances.INSTANCES)}"
+            f"{', '.join(instances.EXAMPLES)}"
         )
     return proband.Problem.load(name), None
 
@@ -249,7 +251,7 @@ def _law_of_records(problem: Problem, records: Records, called: str, *, complete
             f"{called}: no record is complete; an empirical law needs one or more; add some"
             + _never_run(problem, records)
         )
-    source = f"{called}: {len(complete):,} complete records"
+    source = f"{called}: {counted(len(complete), 'complete record')}"
     return distributions.Discrete.from_records(complete), source + (
         f", {left_out:,} incomplete ones left out" if left_out else ""
     )

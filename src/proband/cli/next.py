@@ -61,7 +61,7 @@ class Answer:
     waiting : list of str
         Known tests that are not looked at before what is known on arrival was told.
     gap : float
-        How much better the best continuation may be, at most.
+        How much better the best continuation may be, at most; NaN where nobody knows.
     """
 
     action: int
@@ -89,11 +89,22 @@ def _answer(tree: Tree, state: FloatArray) -> Answer:
     node, beyond = tree.node(state), [tree.problem.tests[i].name for i in not_asked(tree, state)]
     reads = node.action < tree.problem.d and tree.problem.tests[node.action].on_arrival
     if not beyond or (reads and (tree.origin is None or tree.origin.law is None)):
-        return Answer(node.action, node.value, node.probability, _possible(tree, node, state), [], beyond)
+        possible, gap = _possible(tree, node, state), 0.0 if _exact(tree) else np.nan
+        return Answer(node.action, node.value, node.probability, possible, [], beyond, gap)
     with printing.search_progress() as progress:
         found = continue_from(tree, state, progress=progress)
     why = found.explanation
     return Answer(why.action, found.value, why.probability, why.alternatives, beyond, [], found.gap)
+
+
+def _exact(tree: Tree) -> bool:
+    """Return whether a tree is the best one for all that its file tells: no test may be worth more than is told."""
+
+    def best(node: Node) -> bool:
+        noise = printing.ROUNDING * max(1.0, abs(node.value))
+        return not any(other.at_most or other.value > node.value + noise for other in node.alternatives)
+
+    return tree.origin is not None and all(map(best, tree.nodes()))
 
 
 def _next_measured(best: Plan, known: Sequence[str], *, as_json: bool) -> None:
@@ -174,7 +185,8 @@ def _show(problem: Problem, state: FloatArray, answer: Answer) -> None:
     facts.append(("value", f"{printing.amount(problem, answer.value)} expected from here on"))
     if answer.gap > 1e-9:
         facts.append(("bound", f"at most {printing.amount(problem, answer.gap)} better than this"))
-    facts.append(("such subjects", percent(answer.probability) if answer.probability > 0 else "never seen"))
+    unseen = "never seen: this is what is best for those most like this one"
+    facts.append(("such subjects", percent(answer.probability) if answer.probability > 0 else unseen))
     printing.print_facts(facts)
     if len(answer.alternatives) > 1:
         printing.say()

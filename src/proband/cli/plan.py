@@ -115,6 +115,10 @@ def _answer_listed(best: Plan, law: inputs.Law, seen: Validation | None, wanted:
     asked = wanted.tree is not None or wanted.out is not None or wanted.depth is not None
     with printing.waiting("making the tree"):
         compiled = best.tree(depth=wanted.depth) if asked else small_tree(best, SHOWN_NODES)
+        if compiled is not None and law.records is not None:
+            from proband.fitting.leaves import with_counts
+
+            compiled = with_counts(compiled, law.records)
         cut = None if wanted.depth is None or compiled is None else evaluate(best.problem, best.distribution, compiled)
     with printing.waiting("writing the tree"):
         rendered = FORMATS[wanted.tree](compiled) if compiled is not None and wanted.tree in FORMATS else None

@@ -133,9 +133,10 @@ def _spoken(belief: Belief) -> str:
 def _stretch(branch: Branch, unit: str) -> str:
     if math.isinf(branch.low) and math.isinf(branch.high):
         return "anywhere"
+    low, high = number(branch.low, 6), number(branch.high, 6)
     if math.isinf(branch.low):
-        return f"below {branch.high:g}{unit}"
-    return f"{branch.low:g}{unit} or more" if math.isinf(branch.high) else f"{branch.low:g} to {branch.high:g}{unit}"
+        return f"below {high}{unit}"
+    return f"{low}{unit} or more" if math.isinf(branch.high) else f"{low} to {high}{unit}"
 
 
 def redundant(best: Plan) -> tuple[int, ...]:

@@ -172,12 +172,13 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
     """Print the possible actions in a state: what each costs now, its value, and what it loses to the best."""
     costs = problem.costs(state)[0]
     noise = ROUNDING * max((abs(other.value) for other in actions), default=0.0)
+    times, _ = quantities.scaled(problem.unit)
     rows = [
         [
             f"{'test' if other.action < problem.d else 'decide'}: {problem.action_name(other.action)}",
             amount(problem, costs[other.action]) if other.action < problem.d else "",
-            quantities.number(other.value if abs(other.value) > noise else 0.0),
-            _loss(other),
+            quantities.number(times * other.value if abs(other.value) > noise else 0.0),
+            _loss(other, times),
         ]
         for other in actions
     ]
@@ -185,11 +186,11 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
     print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
 
 
-def _loss(other: Alternative) -> str:
-    """Return what an action loses to the best, but for rounding."""
+def _loss(other: Alternative, times: float) -> str:
+    """Return what an action loses to the best, but for rounding; a unit that holds a number is multiplied out."""
     if other.loss <= ROUNDING * max(1.0, abs(other.value)):
         return "best"
-    return f"{'at most ' * other.at_most}{quantities.number(other.loss)}"
+    return f"{'at most ' * other.at_most}{quantities.number(times * other.loss)}"
 
 
 ROUNDING = 1e-9

@@ -15,6 +15,8 @@ from proband.quantities import number
 from proband.vocabulary import Kind, Policy
 
 IN_SAMPLE, BY_LAW = "in-sample", "under the law"
+FOLDS = 5
+"""Parts of the rows that are proposed."""
 NAMES = {"everything": "testing everything", "now": "deciding at once"}
 
 
@@ -66,7 +68,13 @@ def notes(law: Law) -> list[tuple[str, str]]:
 def hint(task: Problem, law: Law, found: Validation | None) -> None:
     """Say how the value to believe is found, where the printed one is in-sample."""
     if law.records is not None and found is None and task.kind is not Kind.SETS:
-        printing.say(f"\nThe value is {IN_SAMPLE}; new subjects may bring far less: see what with --folds 5.")
+        in_sample_only(law.records.complete().n)
+
+
+def in_sample_only(rows: int) -> None:
+    """Say that a value is in-sample, and what to do about it, if there are rows enough to do it."""
+    remedy = "see what with --folds 5" if rows >= FOLDS else f"of {rows:,} rows nobody can tell; get more"
+    printing.say(f"\nThe value is {IN_SAMPLE}; new subjects may bring far less: {remedy}.")
 
 
 def _value(task: Problem, scores: Scores) -> str:

@@ -19,9 +19,9 @@ class Candidate(NamedTuple):
 
 
 def _examples(given: Given) -> Iterator[Candidate]:
-    from proband.instances import INSTANCES
+    from proband.instances import EXAMPLES
 
-    return (Candidate(name, "an example") for name in INSTANCES)
+    return (Candidate(name, "an example") for name in EXAMPLES)
 
 
 def _networks(given: Given) -> Iterator[Candidate]:

@@ -16,8 +16,9 @@ from typing import Any
 from proband.drafting.columns import Column
 from proband.drafting.looking import Seen, look
 from proband.drafting.writing import draft_text
-from proband.errors import TableError, shown
+from proband.errors import MOST_TOLD, TableError, shown
 from proband.numerals import marks_of, number
+from proband.quantities import counted
 from proband.tables.reading import read_sheet
 from proband.tables.sheets import Sheet
 from proband.tables.words import folded
@@ -98,18 +99,43 @@ def draft(source: Any, *, label: str | None = None, sheet: str | None = None) ->
     rest = [column for column in columns if column is not chosen]
     tests = tuple(_with_leak(column, chosen) for column in rest if not column.ignored)
     if not tests:
-        raise table.error("no column beside the label could be a test; a problem needs one or more; add columns")
+        why = "; ".join(f"{shown(column.name)}: {column.ignored}" for column in rest[:MOST_TOLD])
+        raise table.error(
+            f"no column beside the label {chosen.name!r} could be a test ({why}); a problem needs one or "
+            "more; add columns"
+        )
     missing = _missing(columns)
     labelled, unlabelled = chosen.column.known, len(table) - len(chosen.column.known)
-    doubts = [f"{unlabelled:,} of {len(table):,} rows have no label: they tell nothing of what to decide"] * bool(
+    doubts = _on_header(columns) + _on_label(columns, chosen)
+    doubts += [f"{unlabelled:,} of {len(table):,} rows have no label: they tell nothing of what to decide"] * bool(
         unlabelled
     )
     if len(labelled) < 10 * len(columns):
-        doubts.append(f"{len(labelled):,} rows are few for {len(tests)} tests: a plan will fit them, not what comes")
+        few = f"{counted(len(labelled), 'row')} with a label"
+        doubts.append(f"{few}, for {counted(len(tests), 'test')}, are few: a plan will fit them, not what comes")
     if table.note:
         doubts.append(table.note)
     ignored = tuple(column for column in rest if column.ignored)
     return Draft(Path(table.source).name, len(table), chosen, why, tests, ignored, missing, tuple(doubts))
+
+
+def _on_header(columns: Sequence[Seen]) -> list[str]:
+    """Return a doubt where the first row may be a subject: what a column is called is one of its entries."""
+    odd = [seen.name for seen in columns if seen.name in seen.column.texts]
+    if not odd:
+        return []
+    return [f"is the first row a header? {shown(odd)} may be entries of a subject; names of columns go there"]
+
+
+def _on_label(columns: Sequence[Seen], chosen: Seen) -> list[str]:
+    """Return a doubt where another column is called like a label, and is none as it never varies."""
+    if _LABEL.search(chosen.name):
+        return []
+    alike = [seen for seen in columns if _LABEL.search(seen.name) and len(seen.column.texts) == 1]
+    return [
+        f"{seen.name} is called like a label, and {seen.ignored}; nothing can be learned of it: get rows with another"
+        for seen in alike
+    ]
 
 
 def _check_shape(table: Sheet, names: Sequence[str]) -> None:
@@ -118,6 +144,14 @@ def _check_shape(table: Sheet, names: Sequence[str]) -> None:
             f"it has a single column, {shown(names[0] if names else '')}; a problem needs a test and a label; if "
             "another mark than comma, semicolon or tab separates, say so in a first line such as sep=|"
         )
+    nameless = [str(n) for n, name in enumerate(names, start=1) if not name]
+    if len(nameless) > 1:
+        raise table.error(
+            f"columns {', '.join(nameless)} have entries and no name; each column needs one, in a single row; "
+            "name them, and where a row of merged cells stands above the names, delete it"
+        )
+    if len(table) == 1:
+        raise table.error("it has a single row; nothing can be told from one subject; add more")
     if names and all(_is_number(name) for name in names):
         raise table.error(
             f"its first row is {shown(list(names))}; a table has a header with the names of its columns; add one"

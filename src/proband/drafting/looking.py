@@ -27,18 +27,26 @@ LONGEST_OUTCOME = 60
 MANY_ROWS = 60
 """From so many numbers on a column is cut into three pieces; below, into two."""
 RARE = 5
+_SAVE = "open and save the file in a spreadsheet program, which writes what formulas give"
 
 SENTINELS = frozenset({-9.0, -99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0})
 """Numbers that stand for a missing entry in many tables, where they lie far from all others."""
 
 _DATE = re.compile(
     r"(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}"
-    r"|[0-9]{1,2}[-. ]?[A-Za-zäé]{3,9}[-., ]+[0-9]{2,4})(?:[T ,]+[0-9]{1,2}:[0-9]{2}.*)?"
+    r"|[0-9]{1,2}[-. ]{0,2}[A-Za-zäéû]{3,9}[-., ]+[0-9]{2,4}"
+    r"|[A-Za-zäéû]{3,9}[-., ]+[0-9]{1,2}(?:st|nd|rd|th)?[-., ]+[0-9]{4})(?:[T ,]+[0-9]{1,2}:[0-9]{2}.*)?"
     r"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?"
 )
+_NAMED_DATE = re.compile(r"date|datum|fecha|birthday|timestamp|(?:^|[^a-z])(?:day|tag|dob)(?:$|[^a-z])", re.IGNORECASE)
+_SIGN_FIRST = re.compile(r"[€$£¥]\s*[+-]?[0-9][0-9.,' ]*")
+_DAYS = (18_264, 73_050)
+"""Dates of 1950 to 2099 as spreadsheets count days."""
+_LATE_DAYS = (36_526, 54_789)
+"""Those of 2000 to 2049."""
 _IDENTITY = re.compile(
     r"(?:^|[^a-z])(?:id|ids|uuid|guid|nr|no|num|number|nummer|serial|index|key|code|barcode|patient|subject|case|name|"
-    r"part|row)(?:$|[^a-z])", re.IGNORECASE
+    r"part|row|zip|plz|postcode|phone)(?:$|[^a-z])", re.IGNORECASE
 )  # fmt: skip
 
 
@@ -97,6 +105,8 @@ def look(column: Column) -> Seen:
         return Seen(column, facts, "it holds dates or times", missing=words)
     if any(escaped(text) != text for text in column.texts):
         return Seen(column, facts, "its entries have characters that act on a terminal", missing=words)
+    if sum(times for text, times in column.texts.items() if text.startswith("=")) > 0.5 * n:
+        return Seen(column, facts, "it holds formulas whose values are not in the file", doubts=(_SAVE,), missing=words)
     looks = _look_at_numbers if column.share_of_numbers >= 0.8 else _look_at_texts
     return looks(column, facts, words)
 
@@ -104,7 +114,18 @@ def look(column: Column) -> Seen:
 def _dates(column: Column) -> int:
     typed = sum(isinstance(cell, dt.date | dt.time) for cell in column.known)
     spelled = sum(times for text, times in column.texts.items() if _DATE.fullmatch(text) and text not in column.numbers)
-    return max(typed, spelled)
+    first, last = _DAYS
+    days = int(((first <= column.plain_values) & (column.plain_values <= last)).sum())
+    written_together = sum(times for text, times in column.texts.items() if _is_day(text))
+    return max(typed, spelled, days * (_NAMED_DATE.search(column.name) is not None), written_together)
+
+
+def _is_day(text: str) -> bool:
+    """Return whether a text is a date such as 20240331."""
+    try:
+        return len(text) == 8 and text.isdigit() and 1900 <= dt.date.fromisoformat(text).year < 2100
+    except ValueError:
+        return False
 
 
 def _look_at_numbers(column: Column, facts: str, words: tuple[str, ...]) -> Seen:
@@ -137,6 +158,7 @@ def _cut(column: Column, facts: str, values: FloatArray, doubts: list[str], word
     if limits:
         cuts = _within(cuts, list(limits.values()))
         doubts.append(f"limits such as <5: {sum(column.texts[text] for text in limits):,}; no cut lies beyond them")
+    doubts += _other_than_measured(column, values)
     if not cuts:
         return Seen(column, facts, "its numbers leave no room for a cut", doubts=tuple(doubts), missing=words)
     shares = np.diff([0, *np.searchsorted(np.sort(values), cuts, side="left"), len(values)]) / len(values)
@@ -146,6 +168,18 @@ def _cut(column: Column, facts: str, values: FloatArray, doubts: list[str], word
     spread = f"{facts}; numbers from {written(plain.min())} to {written(plain.max())}" if len(plain) else facts
     how = f"cut near {where}, at round numbers: {told} of the entries"
     return Seen(column, f"{spread}; {how}", cuts=tuple(cuts), doubts=tuple(doubts), missing=words)
+
+
+def _other_than_measured(column: Column, values: FloatArray) -> list[str]:
+    """Return doubts about numbers that may be dates, or names of things."""
+    first, last = _LATE_DAYS
+    if first <= values.min() and values.max() <= last:
+        return ["such numbers may be dates, as spreadsheets count days; if they are, it is no test: move it to ignore"]
+    if _IDENTITY.search(column.name) is not None and (values == np.floor(values)).all():
+        return [
+            "by its name its numbers may stand for things; if they measure nothing, list them as outcomes, or ignore it"
+        ]
+    return []
 
 
 def _within(cuts: Sequence[float], limits: Sequence[Limit]) -> list[float]:
@@ -164,6 +198,9 @@ def _look_at_texts(column: Column, facts: str, words: tuple[str, ...]) -> Seen:
     if len(column.unsure) > 0.5 * k:
         why = f"nobody can tell whether {shown(column.unsure[0])} has decimals or thousands"
         return Seen(column, facts, why, doubts=("write its numbers without a mark for thousands",), missing=words)
+    if sum(times for text, times in column.texts.items() if _SIGN_FIRST.fullmatch(text)) >= 0.8 * n:
+        doubt = "write its numbers without the sign before them, or with the unit behind"
+        return Seen(column, facts, "a sign stands before its numbers", doubts=(doubt,), missing=words)
     if long > LONGEST_OUTCOME or (k > FEW and n < 2 * k):
         return Seen(column, facts, "it seems to be free text", missing=words)
     if k > MOST_LISTED:

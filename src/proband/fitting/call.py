@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from proband.errors import PlanError, TableError
+from proband.estimators.listed.boosting import MOST_OUTCOMES
 from proband.fitting.choosing import Strength
-from proband.fitting.cutpoints import choosing, with_cuts
+from proband.fitting.cutpoints import check_numbers, choosing, with_cuts
 from proband.fitting.fitted import Fit
 from proband.fitting.grid import Grid
+from proband.fitting.leaves import MOST_LABELS
 from proband.fitting.notes import notes_on
 from proband.fitting.recipe import ENGINES, Made, Recipe
 from proband.fitting.smoothed import Limits
@@ -29,9 +31,6 @@ from proband.vocabulary import FloatArray, IntArray, Kind, Records
 
 MOST_STATES = 2**21
 """States that are all solved, unless a planner is named."""
-
-MOST_LABELS = 64
-"""Outcomes of the targets together."""
 
 MIN_LEAF = 1
 """Subjects that each outcome of a test must have, or none."""
@@ -95,6 +94,7 @@ def fit(
     given = records if isinstance(records, Records) else problem.records(records)
     rows = given.subjects
     _check_labels(problem, rows)
+    check_numbers(problem, rows)
     engine = _engine(with_cuts(problem, rows), method, min_leaf)
     recipe = Recipe(problem, engine, strength, _limits(max_tests, budget, min_leaf, time_limit), seed)
     made = recipe.made(rows)
@@ -116,11 +116,19 @@ def _fit_of(recipe: Recipe, made: Made, given: Records, rows: FloatArray, seen: 
         strength=made.strength,
         in_sample=float(made.brought(rows)["plan"].value.mean()),
         validation=seen,
-        notes=tuple(notes_on(made.problem, made.engine.grid, made.coded(rows))),
+        notes=(*notes_on(made.problem, made.engine.grid, made.coded(rows)), *_on_limits(limits, len(rows))),
         made=made,
         repeat=partial(_again, recipe, given, outcomes, made),
         teach=partial(_taught, recipe, rows),
     )
+
+
+def _on_limits(limits: Limits, n: int) -> list[str]:
+    """Return what is to be said of limits that leave nothing to be run."""
+    if limits.min_leaf <= 1 or 2 * limits.min_leaf <= n:
+        return []
+    left = "no test leaves so many on two sides, so that none is run that could show more than one outcome"
+    return [f"min_leaf is {limits.min_leaf:,}, and there are {n:,} rows: {left}"]
 
 
 def _limits(max_tests: int | None, budget: float | None, min_leaf: int, time_limit: float | None) -> Limits:
@@ -151,8 +159,9 @@ def _again(
 
 def _taught(recipe: Recipe, rows: FloatArray, chosen: IntArray) -> tuple[Fit, FloatArray]:
     """Return what a recipe makes of some of the rows (n, d) alone, and all rows in its outcomes."""
-    found = _anew(recipe, recipe.problem, Records(rows[chosen]), recipe.strength)
-    return found, found.made.coded(rows)
+    part = rows[chosen]
+    made = recipe.made(part)
+    return _fit_of(recipe, made, Records(part), part, None), made.coded(rows)
 
 
 def _anew(recipe: Recipe, problem: Problem, records: Any, strength: float | None) -> Fit:
@@ -235,3 +244,9 @@ def _check(problem: Problem) -> None:
             f"the targets have {labels} outcomes together; a fit learns up to {MOST_LABELS}; name fewer targets, or "
             "plan with proband.plan (proband plan --data)"
         )
+    for i, test in enumerate(problem.tests):
+        if i not in problem.targets and not test.choose_cuts and test.k > MOST_OUTCOMES:
+            raise PlanError(
+                f"test {test.name!r} has {test.k} outcomes; a fit tells up to {MOST_OUTCOMES} of a test apart; put "
+                "outcomes together, or plan with proband.plan (proband plan --data)"
+            )

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from proband.errors import PlanError
+from proband.numerals import written
 from proband.problem import Problem
 from proband.vocabulary import DEFAULT_OUTCOMES, FloatArray, IntArray, outcome_codes
 
@@ -33,6 +34,8 @@ def choosing(problem: Problem) -> IntArray:
 def with_cuts(problem: Problem, rows: FloatArray) -> Problem:
     """Return the problem with cuts chosen from rows (n, d), in which such tests hold numbers.
 
+    Where some of a table's rows have one number only, or none, the cut is that number, or 0: they tell nothing of it.
+
     Examples
     --------
     >>> from proband import Test
@@ -49,17 +52,25 @@ def with_cuts(problem: Problem, rows: FloatArray) -> Problem:
     labels, stakes = _labels(problem, rows)
     tests = list(problem.tests)
     for i in which:
-        cuts = cuts_of(rows[:, i], labels, stakes)
-        if not cuts:
-            raise PlanError(
-                f"test {tests[i].name!r}: its cuts are to be chosen, and it has {len(np.unique(rows[:, i]))} different "
-                "numbers among the rows to choose from; at least two are needed; list its outcomes, or leave it out"
-            )
+        numbers = rows[~np.isnan(rows[:, i]), i]
+        cuts = cuts_of(rows[:, i], labels, stakes) or (float(numbers[0]) if len(numbers) else 0.0,)
         tests[i] = replace(tests[i], outcomes=DEFAULT_OUTCOMES, cuts=cuts, choose_cuts=False)
     return Problem(
         tests, problem.decisions, problem.reward, name=problem.name, unit=problem.unit, ignore=problem.ignore,
         missing=problem.missing,
     )  # fmt: skip
+
+
+def check_numbers(problem: Problem, rows: FloatArray) -> None:
+    """Raise unless each test whose cuts are to be chosen has two different numbers in rows (n, d)."""
+    for i in choosing(problem):
+        numbers = np.unique(rows[~np.isnan(rows[:, i]), i])
+        if len(numbers) < 2:
+            has = f"the number {written(float(numbers[0]))} in every row that has one" if len(numbers) else "no number"
+            raise PlanError(
+                f"test {problem.tests[i].name!r}: its cuts are to be chosen, and it has {has}; two different ones are "
+                "needed; name its column in the problem's list ignore, and take the test out"
+            )
 
 
 def coded(before: Problem, after: Problem, rows: FloatArray) -> FloatArray:

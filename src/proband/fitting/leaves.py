@@ -13,7 +13,11 @@ from proband.fitting.learning import Sample
 from proband.planners.validation import LEVEL
 from proband.policies import Node, Tree
 from proband.policies.nodes import Chance, Evidence
-from proband.vocabulary import FloatArray, IntArray
+from proband.rewards import Table
+from proband.vocabulary import FloatArray, IntArray, Records
+
+MOST_LABELS = 64
+"""Outcomes of the targets together, of which leaves tell."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,41 @@ def leaves_of(tree: Tree) -> tuple[Leaf, ...]:
 
 def with_evidence(tree: Tree, grid: Grid, sample: Sample) -> Tree:
     """Return a tree whose origin holds its law with, at each leaf, what it rests on."""
+    return _rested(tree, grid, sample.rows, sample.weights)
+
+
+def with_counts(tree: Tree, records: Records) -> Tree:
+    """Return a tree that was planned with a law of records with, at each leaf, what it rests on.
+
+    Counted are the subjects who have a label and all that is asked on the way. A tree of which nobody can say so
+    comes back as it is: one without its law, or whose reward is no table of a label or a few.
+
+    Examples
+    --------
+    >>> from proband import Discrete, Problem, Test, plan
+    >>> from proband.rewards import Table
+    >>> problem = Problem([Test("a", 0.1), Test("y", available=False)], ["no", "yes"], Table(["y"], [[1, 0], [0, 1]]))
+    >>> rows = Records([[0, 0], [1, 1], [1, 1]])
+    >>> [leaf.count for leaf in leaves_of(with_counts(plan(problem, Discrete.from_records(rows)).tree(), rows))]
+    [1.0, 2.0]
+    """
+    problem = tree.problem
+    if tree.origin is None or tree.origin.law is None or not isinstance(problem.reward, Table):
+        return tree
+    grid = Grid(problem)
+    if grid.n_labels > MOST_LABELS:
+        return tree
+    labelled = ~np.isnan(records.outcomes[:, grid.targets]).any(axis=1)
+    return _rested(tree, grid, records.outcomes[labelled], records.counts[labelled].astype(np.float64))
+
+
+def _rested(tree: Tree, grid: Grid, seen_rows: FloatArray, seen_weights: FloatArray) -> Tree:
+    """Return a tree with what each leaf rests on: its law, and weighted rows (n, d) that have labels."""
     assert tree.origin is not None
     law = tree.origin.law
     assert law is not None
-    labels = grid.labels(law.support), grid.labels(sample.rows)
-    rows, weights = (law.support, sample.rows), (law.probabilities, sample.weights)
+    labels = grid.labels(law.support), grid.labels(seen_rows)
+    rows, weights = (law.support, seen_rows), (law.probabilities, seen_weights)
     names = label_names(grid)
 
     def grown(node: Node, law_here: IntArray, here: IntArray) -> Node:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,9 @@ from proband.vocabulary import FloatArray
 if TYPE_CHECKING:
     from proband.fitting.grid import Grid
 
+
+MOST_NAMED = 5
+"""Outcomes that are named one by one."""
 
 FEW = 10
 """Rows with a label, below which little is known of what goes with it."""
@@ -42,10 +46,23 @@ def _on_test(problem: Problem, rows: FloatArray, i: int) -> list[str]:
     if test.measured:
         return [] if (seen != seen[0]).any() else [_constant(test.name, f"{seen[0]:g}")]
     counts = np.bincount(seen.astype(np.int64), minlength=test.k)
-    if (counts > 0).sum() == 1 and test.k > 1:
-        return [_constant(test.name, test.names[int(counts.argmax())])]
     never = [name for name, count in zip(test.names, counts, strict=True) if not count]
-    return [f"{test.name} never showed {', '.join(never)}: what happens then is guessed"] if never else []
+    if (counts > 0).sum() == 1 and test.k > 1:
+        only = test.names[int(counts.argmax())]
+        return [_one_label(test.name, only, never) if i in problem.targets else _constant(test.name, only)]
+    return [f"{test.name} never showed {_named(never)}: what happens then is guessed"] if never else []
+
+
+def _named(outcomes: Sequence[str]) -> str:
+    more = len(outcomes) - MOST_NAMED
+    return ", ".join(outcomes[:MOST_NAMED]) + f" and {more} more" * (more > 0)
+
+
+def _one_label(name: str, only: str, others: Sequence[str]) -> str:
+    return (
+        f"{name} is {only} in every row that has it: nothing tells who is {_named(others)}, and values take it that "
+        "nobody is; get rows of such subjects"
+    )
 
 
 def _constant(name: str, only: str) -> str:

@@ -45,7 +45,23 @@ INSTANCES: dict[str, Callable[[], Instance[Solvable]]] = {
 PACKAGED = ("bolts", "gout", "paper-discrete", "bolts-measured", "shafts")
 """Those whose problem file comes with the package."""
 
+EXAMPLES = (*INSTANCES, *TABLES)
+"""All names of examples: those that are made in no time, and the public tables, which scikit-learn brings."""
+
+
+def example(name: str) -> Instance[Solvable]:
+    """Return the example of a name.
+
+    Examples
+    --------
+    >>> example("bolts").problem.d
+    9
+    """
+    return INSTANCES[name]() if name in INSTANCES else many_tests(name)
+
+
 __all__ = [
+    "EXAMPLES",
     "INSTANCES",
     "MANY_TESTS",
     "PACKAGED",
@@ -56,6 +72,7 @@ __all__ = [
     "circuit_boards",
     "easy",
     "entropy_problem",
+    "example",
     "gout",
     "labelled_instance",
     "many_states",

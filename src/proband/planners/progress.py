@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from proband.quantities import number
+
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
@@ -46,7 +48,9 @@ class Progress:
         return self.bound - self.value
 
     def __str__(self) -> str:
-        known = f"value {self.value:.5g}, bound {self.bound:.5g}, gap {self.gap:.3g}, " if self.gap == self.gap else ""
+        known = ""
+        if self.gap == self.gap:
+            known = f"value {number(self.value, 5)}, bound {number(self.bound, 5)}, gap {number(self.gap, 3)}, "
         return f"{known}{self.done}{'' if self.total is None else f' of {self.total}'} {self.what}"
 
 

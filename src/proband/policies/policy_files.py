@@ -36,7 +36,7 @@ def write_policy(path: str | os.PathLike[str], content: Mapping[str, Any]) -> No
 
 def read_policy(path: str | os.PathLike[str], build: Callable[[Mapping[str, Any]], Built]) -> Built:
     """Return what is built from the structure of a policy file, or say why it is none."""
-    content = read_json(path, PolicyError)
+    content = read_json(path, PolicyError, what="a policy that proband plan or proband fit wrote (--out)")
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):  # numbers that no plan was made with
             return build(content)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from proband.distributions import Discrete, Distribution
 from proband.errors import PlanError
+from proband.fitting.leaves import with_counts
 from proband.planners import Plan
 from proband.planners.validation import Validation
 from proband.policies import Tree
@@ -108,8 +109,9 @@ class Planned:
 
     @cached_property
     def tree(self) -> Tree:
-        """The plan as a tree."""
-        return self.plan.tree()
+        """The plan as a tree; of a law that was learned with what each leaf rests on."""
+        tree = self.plan.tree()
+        return tree if self.records is None else with_counts(tree, self.records)
 
     @property
     def in_sample(self) -> float:

@@ -30,7 +30,7 @@ def report_on_tree(tree: Tree) -> Report:
     problem, decisions = tree.problem, defaultdict[str, float](float)
     leaves = [place for place in places(tree) if not place.node.children]
     for place in leaves:
-        decisions[problem.decisions[place.node.action - problem.d]] += place.node.probability
+        decisions[problem.action_name(place.node.action)] += place.node.probability
     return Report(
         problem=problem,
         tree=tree,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from proband.errors import MissingExtraError, TableError
+from proband.errors import MissingExtraError, TableError, shown
 from proband.tables.sheets import Cell, Sheet
 
 FRAME = "the frame"
@@ -48,6 +48,11 @@ def read_frame(source: Any) -> Sheet:
 
 def as_sheet(source: str, header: Sequence[str], columns: Sequence[Iterable[Any]]) -> Sheet:
     """Return columns of any values as a table; raise if they do not fit together, or there are no rows."""
+    for name, column in zip(header, columns, strict=True):
+        if isinstance(column, str | bytes) or not isinstance(column, Iterable):
+            raise TableError(
+                f"{source}: its column {name!r} is {shown(column)}; it needs an entry for every subject; give a list"
+            )
     cells = [[as_cell(value) for value in column] for column in columns]
     lengths = {len(column) for column in cells}
     if len(lengths) > 1:

@@ -140,6 +140,7 @@ _MARKED: dict[bytes, Read] = {
     b"<table": _refused("a web page", "open it in a spreadsheet program and save it as .xlsx"),
     b"<!doctype": _refused("a web page", "open it in a spreadsheet program and save it as .xlsx"),
     b"<?xml": _refused("an XML file", "open it in a spreadsheet program and save it as .xlsx"),
+    **dict.fromkeys((b'{"', b"{\n", b"{\r", b"[{"), _refused("JSON", "save the table as CSV")),
     b"{\\rtf": _refused("a text of a word processor", "save the table as .xlsx or CSV"),
 }
 """How texts begin that are no tables, in small letters."""

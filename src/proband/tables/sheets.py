@@ -148,7 +148,11 @@ def check_header(sheet: Sheet, header: Sequence[str], wanted: Collection[str], i
     times = Counter(name for name in header if name in wanted or name not in ignored)
     repeated = sorted(name for name in times if times[name] > 1)
     if repeated:
-        raise sheet.error(f"columns {shown(repeated)} appear more than once; columns must differ; rename or drop one")
+        remedy = "name them, and where a row of merged cells stands above the names, delete it"
+        raise sheet.error(
+            f"columns {shown(repeated)} appear more than once; columns must differ; "
+            f"{remedy if '' in repeated else 'rename or drop one'}"
+        )
     unknown = [name for name in times if name not in wanted]
     missing = [name for name in wanted if name not in times]
     if unknown or missing:
@@ -161,7 +165,8 @@ def check_header(sheet: Sheet, header: Sequence[str], wanted: Collection[str], i
 
 def _meant(unknown: Sequence[str], missing: Sequence[str]) -> str:
     """Return which of the missing columns the unknown ones may be; and that one has no name."""
-    close = {name: difflib.get_close_matches(name, missing, n=1) for name in unknown}
-    meant = ", ".join(f"{found[0]!r} by {shown(name)}" for name, found in close.items() if found)
+    alike = {name.lower(): name for name in reversed(missing)}
+    close = {name: difflib.get_close_matches(name.lower(), alike, n=1) for name in unknown}
+    meant = ", ".join(f"{alike[found[0]]!r} by {shown(name)}" for name, found in close.items() if found)
     nameless = "'' is a column with entries and without a name; " if "" in unknown else ""
     return nameless + (f"did you mean {meant}? " if meant else "")

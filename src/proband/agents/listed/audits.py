@@ -21,6 +21,7 @@ from proband.estimators import Estimator
 from proband.planners import Plan, plan
 from proband.policies import follow
 from proband.problem import Problem
+from proband.quantities import number
 from proband.vocabulary import FloatArray, IntArray, Policy
 
 CONFIDENCE_90 = 1.6448536269514722
@@ -49,8 +50,9 @@ class ValueEstimate:
         >>> ValueEstimate(0.84, 0.79, 0.88, 0.03, 57).text()
         '0.84 a subject (0.79 to 0.88 with 90 % confidence, from 57 audits); the best plan is about 0.03 ahead'
         """
-        interval = f"{self.low:.3g} to {self.high:.3g} with 90 % confidence, from {self.subjects:,} audits"
-        return f"{self.value:.3g}{unit} a subject ({interval}); the best plan is about {self.distance:.2g}{unit} ahead"
+        low, high, value = (number(each, 3) for each in (self.low, self.high, self.value))
+        interval = f"{low} to {high} with 90 % confidence, from {self.subjects:,} audits"
+        return f"{value}{unit} a subject ({interval}); the best plan is about {number(self.distance, 2)}{unit} ahead"
 
 
 class AuditedSubjects:

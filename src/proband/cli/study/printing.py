@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from proband.cli import printing
-from proband.quantities import amount, number, percent
+from proband.quantities import amount, number, percent, scaled
 from proband.studies import Advice, Subject, Summary
 from proband.studies.summary import Exploration
 
@@ -76,11 +76,12 @@ def print_advice(advice: Advice) -> None:
     printing.print_facts([("why", advice.reason), ("spent", f"{amount(advice.spent, advice.unit)} so far")])
     if len(advice.alternatives) > 1:
         printing.say()
+        times, _ = scaled(advice.unit)
         rows = [
             [
                 f"{'test' if a.kind == 'test' else 'decide'}: {a.name}",
-                number(a.value),
-                number(a.loss) if a.loss > 0 else "best",
+                number(times * a.value),
+                number(times * a.loss) if a.loss > 0 else "best",
             ]
             for a in advice.alternatives
         ]

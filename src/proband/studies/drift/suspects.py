@@ -63,7 +63,8 @@ def suspect_of(problem: Problem, bucket: Bucket) -> Suspect:
         moment = measured_moment(seen)
         before, after = ((float(part.mean()), float(part.std())) for part in (seen[:moment], seen[moment:]))
         unit = f" {test.unit}" if test.unit else ""
-        change = f"off by {before[0]:+.3g} → {after[0]:+.3g}{unit}, spread {before[1]:.3g} → {after[1]:.3g}{unit}"
+        off = f"off by {before[0]:+.3g} → {after[0]:+.3g}".replace("-", "−")
+        change = f"{off}{unit}, spread {before[1]:.3g} → {after[1]:.3g}{unit}"
     else:
         given = ", ".join(f"{name}={outcome}" for name, outcome in problem.describe(bucket.state).items())
         moment = listed_moment(seen, test.k)
