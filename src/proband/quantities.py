@@ -86,8 +86,31 @@ def amount(value: float, unit: str, digits: int = 4) -> str:
     >>> amount(0.5, "EUR"), amount(0.5, ""), amount(4.3, "100 EUR/month")
     ('0.5 EUR', '0.5', '430 EUR/month')
     """
-    times, plain = scaled(unit)
-    return f"{number(value * times, digits)} {plain}".rstrip()
+    times, name = scaled(unit)
+    return f"{number(value * times, digits)} {name}".rstrip()
+
+
+def told(value: float, unit: str, digits: int = 4) -> str:
+    """Return a number with its unit as it stands in sentences, in pictures and on pages: with a true minus sign.
+
+    Examples
+    --------
+    >>> told(-0.5, "EUR"), told(-4.3, "100 EUR/month")
+    ('−0.5 EUR', '−430 EUR/month')
+    """
+    times, name = scaled(unit)
+    return f"{said(value * times, digits)} {name}".rstrip()
+
+
+def plain(value: float, unit: str, digits: int = 4) -> str:
+    """Return a number without its unit, which is said elsewhere, multiplied by the number that the unit holds.
+
+    Examples
+    --------
+    >>> plain(4.3, "100 EUR/month"), plain(4.3, "EUR")
+    ('430', '4.3')
+    """
+    return number(value * scaled(unit)[0], digits)
 
 
 def scaled(unit: str) -> tuple[float, str]:

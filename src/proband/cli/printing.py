@@ -176,8 +176,8 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
         [
             f"{'test' if other.action < problem.d else 'decide'}: {problem.action_name(other.action)}",
             amount(problem, costs[other.action]) if other.action < problem.d else "",
-            quantities.number(other.value if abs(other.value) > noise else 0.0),
-            _loss(other),
+            quantities.plain(other.value if abs(other.value) > noise else 0.0, problem.unit),
+            _loss(other, problem.unit),
         ]
         for other in actions
     ]
@@ -185,11 +185,11 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
     print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
 
 
-def _loss(other: Alternative) -> str:
+def _loss(other: Alternative, unit: str) -> str:
     """Return what an action loses to the best, but for rounding."""
     if other.loss <= ROUNDING * max(1.0, abs(other.value)):
         return "best"
-    return f"{'at most ' * other.at_most}{quantities.number(other.loss)}"
+    return f"{'at most ' * other.at_most}{quantities.plain(other.loss, unit)}"
 
 
 ROUNDING = 1e-9

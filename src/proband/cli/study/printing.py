@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from proband.cli import printing
-from proband.quantities import amount, number, percent
+from proband.quantities import amount, number, percent, plain
 from proband.studies import Advice, Subject, Summary
 from proband.studies.summary import Exploration
 
@@ -79,8 +79,8 @@ def print_advice(advice: Advice) -> None:
         rows = [
             [
                 f"{'test' if a.kind == 'test' else 'decide'}: {a.name}",
-                number(a.value),
-                number(a.loss) if a.loss > 0 else "best",
+                plain(a.value, advice.unit),
+                plain(a.loss, advice.unit) if a.loss > 0 else "best",
             ]
             for a in advice.alternatives
         ]

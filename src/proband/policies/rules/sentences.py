@@ -7,7 +7,7 @@ import re
 
 from proband.policies.rules.places import Place, places
 from proband.policies.tree import Tree
-from proband.quantities import amount, percent
+from proband.quantities import percent, told
 
 _PLAIN = re.compile(r"[^\s\"',;:.]([^\"',;:]*[^\s\"',;:.])?")
 _WORDS = re.compile(r"\b(if|is|and|then|decide|arrive|arrives)\b", re.IGNORECASE)
@@ -37,7 +37,7 @@ def _sentence(tree: Tree, leaf: Place) -> str:
     shown = [f"{_said(problem.tests[i].name)} is {_said(problem.tests[i].names[b])}" for i, b in leaf.path]
     start = f"If {' and '.join(shown)}, decide" if shown else "Decide"
     share = f"{percent(node.probability)} of subjects" if node.probability > 0 else "never seen"
-    cost, value = (amount(each, problem.unit) for each in (leaf.cost, node.value))
+    cost, value = (told(each, problem.unit) for each in (leaf.cost, node.value))
     return f"{start} {_said(problem.action_name(node.action))} ({share}; tests cost {cost}; value {value})."
 
 

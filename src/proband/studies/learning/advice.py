@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from proband.policies import SUREST, CoinPolicy, Completing, FixedSet, has_extra
 from proband.problem import Problem
-from proband.quantities import amount, percent
+from proband.quantities import percent, told
 from proband.showing import Shown
 from proband.studies.learning import acting
 from proband.studies.learning.learner import PolicySpan
@@ -200,15 +200,15 @@ def _comparison(problem: Problem, action: int, options: Alternatives) -> str:
     own = next((other for other in options if other[:2] == chosen), None)
     if own is None:
         return "The policy says so."
-    text = f"{amount(own.value, problem.unit)} are expected from here on."
+    text = f"{told(own.value, problem.unit)} are expected from here on."
     rest = [other for other in options if other is not own]
     rival = next((other for other in rest if (other.kind == TEST) != (action < problem.d)), None)
     if own.loss > 0:
-        better = f"{options[0].name!r} would be worth {amount(options[0].value, problem.unit)}"
+        better = f"{options[0].name!r} would be worth {told(options[0].value, problem.unit)}"
         return f"{text} Another plan is being tried; {better}."
     if rival is None:
         return text
     other = f"Deciding {rival.name!r} now" if rival.kind == DECISION else f"Running {rival.name!r} first"
     if rival.loss <= 0:
         return f"{text} {other} would bring as much."
-    return f"{text} {other} would bring {amount(rival.loss, problem.unit)} less."
+    return f"{text} {other} would bring {told(rival.loss, problem.unit)} less."
