@@ -55,7 +55,8 @@ def _problem(problem: Problem) -> Iterator[Block]:
     times, of = scaled(problem.unit)[0], in_heading(problem.unit)
     yield Heading(problem.name or "Problem", 3)
     headings = ["test", "outcomes", "how", f"price{of}", f"in an opened group{of}"]
-    yield Grid(headings, [_test(test, times) for test in problem.tests], words=3)
+    shown = len(headings) - all(test.group_cost is None for test in problem.tests)
+    yield Grid(headings[:shown], [_test(test, times)[:shown] for test in problem.tests], words=3)
     if isinstance(problem.reward, Table):
         rows = problem.reward.utilities.reshape(-1, len(problem.decisions))
         targets = [problem.tests[problem.test_index(name)] for name in problem.reward.targets]
@@ -69,7 +70,7 @@ def _problem(problem: Problem) -> Iterator[Block]:
 
 def _test(test: Test, times: float) -> tuple[str, ...]:
     how = "known on arrival" if test.on_arrival else "to be run" if test.available else "known from history alone"
-    outcomes = f"a number {test.unit}".rstrip() if test.measured else " · ".join(test.names)
+    outcomes = f"a number in {test.unit}".removesuffix(" in ") if test.measured else " · ".join(test.names)
     group = "" if test.group_cost is None else f"{said(times * test.group_cost)} ({test.group})"
     return test.name, outcomes, how, said(times * test.cost) if test.operable else "", group
 
@@ -179,7 +180,8 @@ def _study(summary: Summary) -> Iterator[Block]:
         yield Said(str(summary.drift), alarm=summary.drift.alarm)
     total = sum(summary.decisions.values())
     rows = [(name, f"{n:,}", share(n / total)) for name, n in summary.decisions.items()]
-    yield Grid(["decision", "subjects", "share"], rows)
+    if rows:
+        yield Grid(["decision", "subjects", "share"], rows)
     yield Said(f"By {summary.agent}, since {summary.created[:16]} UTC; {summary.events:,} events.")
 
 
