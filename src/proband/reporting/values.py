@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from proband.planners.validation import LEVEL, Interval, Validation
 from proband.policies import Tree
 from proband.policies.rendering import text
-from proband.quantities import said, scaled, told
+from proband.quantities import percent, said, scaled, told
 from proband.reporting.blocks import Block, Grid, Picture, Preformatted, Said, Tiles
 
 if TYPE_CHECKING:
@@ -47,10 +48,10 @@ def share(part: float) -> str:
 
     Examples
     --------
-    >>> share(0.98765)
-    '98.8 %'
+    >>> share(0.98765), share(9.08e-8), share(float("nan"))
+    ('98.8 %', 'under 0.01 %', '–')
     """
-    return f"{said(100 * part, 3)} %"
+    return "–" if math.isnan(part) else percent(part)
 
 
 def limits(found: Interval, times: float = 1.0) -> str:

@@ -23,7 +23,7 @@ def summary_facts(summary: Summary, *, hint: str | None = None) -> list[tuple[st
         facts.append(("past records", f"{summary.imported:,}"))
     facts += _paid(summary)
     if summary.tests_against_advice or summary.decisions_against_advice:
-        against = f"{summary.tests_against_advice:,} tests, {summary.decisions_against_advice:,} decisions"
+        against = f"tests {summary.tests_against_advice:,} · decisions {summary.decisions_against_advice:,}"
         facts.append(("against advice", against))
     if summary.exploration is not None:
         facts.append(("learning", _learning(summary.exploration)))
