@@ -1,17 +1,20 @@
-"""Names of code in tables may break after dots, slashes, colons and low lines: else they leave sentences no room."""
+"""Names of code in tables and titles may break after dots, slashes, colons and low lines, and in titles nowhere else.
+
+In tables they leave sentences no room otherwise; a title on a phone would break within a word.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-CELL = re.compile(r"<td>.*?</td>", flags=re.DOTALL)
+CELL = re.compile(r"<td>.*?</td>|<h1>.*?</h1>", flags=re.DOTALL)
 CODE = re.compile(r'(?<=<span class="pre">)[^<]{16,}(?=</span>)')
 PLACE = re.compile(r"(?<=[./_:])(?=[^./_:;])")
 
 
 def breakable(page: str) -> str:
-    """Return a page whose long names in cells may break.
+    """Return a page whose long names in cells and titles may break.
 
     Examples
     --------

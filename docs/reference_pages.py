@@ -96,6 +96,8 @@ def _sort(value: Any) -> str:
 
 def _entry(module: ModuleType, name: str, value: Any) -> list[str]:
     """Return a directive of the Python domain that tells what a name is."""
+    if inspect.ismodule(value):
+        return _directive("data", name, [], docstrings.markdown(value.__doc__), 4)
     if not _ours(value):
         shown = repr(value)
         options = [f":value: {shown}"] if len(shown) <= 60 and " at 0x" not in shown else []

@@ -25,7 +25,7 @@ def test_the_monitoring_example_certifies_a_set_and_draws_its_map(tmp_path: Path
         capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
     assert "With probability 0.95: measuring" in done.stdout
-    assert "within 0.5 a round of the best" in done.stdout
+    assert "within 50 EUR/month a round of the best" in done.stdout
     assert (tmp_path / "network.png").read_bytes()[:4] == b"\x89PNG"
 
 

@@ -117,11 +117,19 @@ def test_the_bars_of_an_absolute_value_belong_together(reference: ModuleType) ->
     assert bars == ['<mo form="prefix" stretchy="false">|</mo>', '<mo form="postfix" stretchy="false">|</mo>']
 
 
-def test_long_names_may_break_in_tables_and_nowhere_else(reference: ModuleType) -> None:
+def test_no_name_of_the_reference_is_left_without_a_word(pages: dict[str, str]) -> None:
+    entry = re.compile(r"^(:{4,6})\{py:\w+\} (.*)\n((?::.*\n)*)\n((?:.*\n)*?)\1\n", flags=re.MULTILINE)
+    found = [(name, *each.groups()[1:]) for name, text in pages.items() for each in entry.finditer(text)]
+    assert len(found) > 300
+    assert [(name, told) for name, told, options, body in found if not body.strip() and ":value:" not in options] == []
+
+
+def test_long_names_may_break_in_tables_and_titles_and_nowhere_else(reference: ModuleType) -> None:
     breaking = importlib.import_module("breaking")
     names = '<span class="pre">proband.agents.Doubling</span> <span class="pre">plan.error</span>'
     broken = names.replace("proband.agents.", "proband.<wbr>agents.<wbr>")
     assert breaking.breakable(f"<p>{names}</p><td>{names}</td>") == f"<p>{names}</p><td>{broken}</td>"
+    assert breaking.breakable(f"<h1>{names}</h1>") == f"<h1>{broken}</h1>"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 
 from proband import plan
 from proband.agents import SafeLeafCompletion
+from proband.figures.agents import looks
 from proband.instances import bolts
 from proband.simulation import simulate
 
@@ -22,9 +23,10 @@ best = plan(line.problem, line.distribution)
 figure, axes = plt.subplots(figsize=(7, 3.6))
 at = np.asarray(run.t)
 lost = np.diff(run.pseudo_regret, prepend=0) / np.diff(at, prepend=0)
-axes.step(at, best.value - lost, where="pre", label="value of a bolt under the agent's policy")
+colour = looks(["safe-leaf-completion"])["safe-leaf-completion"].colour  # an agent has one colour in all figures
+axes.step(at, best.value - lost, where="pre", color=colour, label="under the agent's policy")
 axes.axhline(best.value, ls="--", color="0.4", label="under the best policy")
-axes.set(xscale="log", xlabel="bolts so far", ylabel="USD a bolt")
+axes.set(xscale="log", xlabel="bolts so far", ylabel="value of a bolt, USD")
 axes.legend(frameon=False, loc="lower right")
 lost = run.pseudo_regret[-1]
 print(f"lost in all {lost:.0f} USD on {len(stream):,} bolts, {lost / len(stream):.2f} a bolt")

@@ -96,15 +96,26 @@ def marked(value: float, digits: int = 6) -> str:
 
 
 def amount(value: float, unit: str, digits: int = 4) -> str:
-    """Return a number with its unit.
+    """Return a number with its unit, as it stands in sentences, in tables and on pages.
 
     Examples
     --------
-    >>> amount(0.5, "EUR"), amount(0.5, ""), amount(4.3, "100 EUR/month")
-    ('0.5 EUR', '0.5', '430 EUR/month')
+    >>> amount(-0.5, "EUR"), amount(0.5, ""), amount(4.3, "100 EUR/month")
+    ('−0.5 EUR', '0.5', '430 EUR/month')
     """
-    times, plain = scaled(unit)
-    return f"{number(value * times, digits)} {plain}".rstrip()
+    times, name = scaled(unit)
+    return f"{said(value * times, digits)} {name}".rstrip()
+
+
+def plain(value: float, unit: str, digits: int = 4) -> str:
+    """Return a number without its unit, which is said elsewhere, multiplied by the number that the unit holds.
+
+    Examples
+    --------
+    >>> plain(4.3, "100 EUR/month"), plain(4.3, "EUR")
+    ('430', '4.3')
+    """
+    return number(value * scaled(unit)[0], digits)
 
 
 def scaled(unit: str) -> tuple[float, str]:

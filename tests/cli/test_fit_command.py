@@ -145,7 +145,8 @@ def test_what_is_odd_about_a_table_is_said(run, change, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mean", "words"), [(0.5, "the plan is ahead by 0.5 (−1 to 2)"), (-0.5, "the plan is behind by 0.5 (−2 to 1)")]
+    ("mean", "words"),
+    [(0.5, "the plan is ahead by 0.5 USD (−1 to 2)"), (-0.5, "the plan is behind by 0.5 USD (−2 to 1)")],
 )
 def test_who_is_ahead_is_said_without_a_sign(mean: float, words: str) -> None:
     ahead = Interval(mean, 0.9, -1.0, 2.0)

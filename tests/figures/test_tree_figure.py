@@ -52,6 +52,12 @@ def test_prices_are_those_paid_within_a_group(bolts_tree: Tree) -> None:
     assert all(detail.startswith("cost 1.6 ") for detail in details)
 
 
+def test_a_share_that_is_hardly_any_is_no_row_of_zeros(bolts_tree: Tree) -> None:
+    rare = [node.probability for node in bolts_tree.nodes() if 0 < node.probability < 1e-4]
+    assert len(rare) > 0
+    assert sum(text.endswith("· under 0.01 %") for text in texts(bolts_tree)) == len(rare)
+
+
 def test_the_letters_stay_inside_the_picture(bolts_tree: Tree) -> None:
     figure = draw_tree(bolts_tree)
     figure.canvas.draw()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
+import pickle
 import subprocess
 import sys
 import warnings
@@ -10,13 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 import gymnasium
-from proband import plan
+from proband import Discrete, Problem, Records, Test, plan
 from proband.errors import ProblemError
 from proband.gymnasium import NAMES, make_env, make_vector_env
 from proband.instances import INSTANCES, bolts, monitoring_network
+from proband.rewards import Table
 from proband.vocabulary import Kind
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "masked_q_learning.py"
@@ -129,6 +133,46 @@ def test_the_end_of_an_episode_is_told_as_gymnasium_does(name: str) -> None:
             assert np.allclose(mine[key], other[key]), (key, n)
         ends += "cost" in mine
     assert ends == 4
+
+
+def test_what_is_no_action_and_a_subject_that_is_not_there_are_refused() -> None:
+    """A negative action would be the last test but one, and without a subject everything would seem to be known."""
+    instance = bolts()
+    one, many = (make(instance.problem, instance.distribution) for make in (make_env, make_vector_env))
+    for environment, action in ((one, 0), (many, np.array([0]))):
+        with pytest.raises(ResetNeeded, match=r"call reset\(\) first"):
+            environment.step(action)
+        environment.reset(seed=0)
+    for odd in (-1, 11, 1.5, float("nan")):
+        with pytest.raises(InvalidAction, match="whole numbers from 0 to 10, of which the first 9 are tests"):
+            one.step(odd)
+        with pytest.raises(InvalidAction, match="whole numbers from 0 to 10"):
+            many.step(np.array([odd]))
+    with pytest.raises(InvalidAction, match="one for each of 1"):
+        many.step(np.array([0, 0]))
+    assert one.step(10)[2]
+    with pytest.raises(ResetNeeded, match="the episode is over"):
+        one.step(0)
+    with pytest.raises(ValueError, match="num_envs is 0"):
+        make_vector_env(instance.problem, instance.distribution, num_envs=0)
+
+
+def test_environments_are_copied_and_pickled_with_their_subject() -> None:
+    environment = make_env(bolts().problem, bolts().distribution)
+    environment.reset(seed=3)
+    environment.step(0)
+    for twin in (copy.deepcopy(environment), pickle.loads(pickle.dumps(environment))):
+        assert (twin.action_masks() == environment.action_masks()).all()
+        assert (twin.reset()[0] == copy.deepcopy(environment).reset()[0]).all()
+
+
+def test_where_no_test_can_be_run_there_is_nothing_to_learn() -> None:
+    past = Problem(
+        [Test("truth", cost=0, outcomes=["n", "p"], available=False)], decisions=["u", "v"],
+        reward=Table(["truth"], [[1, 0], [0, 1]]),
+    )  # fmt: skip
+    with pytest.raises(ProblemError, match="no test can be run"):
+        make_env(past, Discrete.from_records(Records([[0], [1]])))
 
 
 def test_sets_are_no_episodes() -> None:

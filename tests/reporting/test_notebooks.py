@@ -108,6 +108,13 @@ def test_texts_say_what_things_are() -> None:
     found = fit(problem, Records(instance.sample(np.random.default_rng(0), 100)), folds=3, strength=0.3)
     assert repr(found).startswith("Fit('Bolt inspection': value ")
     assert "in-sample, 100 subjects, by" in repr(found)
+    with Study.create(problem, name="line", store="memory:", station="station 1") as study:
+        assert repr(study) == "Study('line', station 'station 1')"
+        empty = Reader(study.summary()._repr_html_())
+    assert repr(study) == "Study('line', station 'station 1', closed)"
+    assert "table" not in empty.tags  # nobody is finished: there are no decisions to count
+    assert "opened group" not in Reader(monitoring_network().problem._repr_html_()).text
+    assert "a number in µg/m³" in Reader(monitoring_network().problem._repr_html_()).text
 
 
 @pytest.mark.parametrize("kind", THINGS)

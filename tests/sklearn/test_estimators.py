@@ -106,7 +106,35 @@ def test_the_next_test_of_a_half_filled_row_leads_to_the_same_decision(model, ir
         model.next_test(X[:2])
     with pytest.raises(ValueError, match="no column"):
         model.next_test({"height": 3})
-    assert clone(model).fit(X.to_numpy(), iris[1]).next_test([np.nan] * 4) in range(4)
+    with pytest.raises(ValueError, match="a row of 2 cells, and X had 4 columns"):
+        model.next_test([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"column 'petal width .* has 'wide', and had numbers alone at fit"):
+        model.next_test({"petal width (cm)": "wide"})
+    plain = clone(model).fit(X.to_numpy(), iris[1])
+    first = plain.next_test([np.nan] * 4)
+    assert first in range(4)
+    assert plain.next_test({first: X.iloc[0, first]}) is None
+
+
+def test_what_tells_nothing_and_what_cannot_be_looked_at_are_not_asked_for_again() -> None:
+    X = pd.DataFrame({"cheap": ["a", "b"] * 40, "dear": ["u", "v"] * 40, "noise": ["p", "p", "q", "q"] * 20})
+    model = SequentialTestClassifier(costs={"cheap": 0.01, "dear": 0.1, "noise": 0.01}).fit(X, ["no", "yes"] * 40)
+    assert model.next_test({}) == "cheap"
+    assert model.next_test({"cheap": "never seen"}) == "dear"
+    assert model.next_test({}, without=["cheap"]) == "dear"
+    assert model.next_test({"cheap": "never seen", "dear": "u"}) is None
+    assert model.next_test({}, without=["cheap", "dear"]) is None
+    assert model.next_test({"cheap": "a"}, without=["dear"]) is None
+    unknown = X[:1].assign(cheap="never seen")
+    assert model.cost(unknown).tolist() == [0.1]  # as predict does
+    numbered = clone(model).set_params(costs={0: 0.01, 1: 0.1, 2: 0.01}).fit(X.to_numpy(), ["no", "yes"] * 40)
+    assert (numbered.next_test({}), numbered.next_test({0: "never seen"}), numbered.next_test({}, without=[0])) == (
+        0,
+        1,
+        1,
+    )
+    with pytest.raises(ValueError, match="'dearest', which is no column"):
+        model.next_test({}, without=["dearest"])
 
 
 def test_what_is_missing_cannot_be_run(model, iris) -> None:
@@ -242,12 +270,15 @@ def test_mistakes_are_told() -> None:
         ({"misclassification": np.ones((3, 3))}, "pairs"),
         ({"misclassification": {(0, 2): 5.0}}, "names 2, which y never is; classes are 0, 1"),
         ({"groups": {"g": {"a": 1.0}}}, "correct groups"),
+        ({"costs": "free"}, "costs is 'free'; give a number"),
+        ({"misclassification": -5.0}, "a wrong class would cost less than the right one"),
+        ({"misclassification": [[1.0, 0.0], [1.0, 0.0]]}, "a wrong class would cost less than the right one"),
         ({"bins": 1}, "two parts"),
         ({"penalty": -1}, "0 or more"),
     ):
         with pytest.raises(ValueError, match=words):
             SequentialTestClassifier(**wrong).fit(X, y)
-    with pytest.raises(ValueError, match="different texts"):
+    with pytest.raises(ValueError, match="column 'x0' has 200 different texts"):
         SequentialTestClassifier().fit(np.array([[f"id {n}"] for n in range(200)], dtype=object), [0, 1] * 100)
     with pytest.raises(ValueError, match="rewards has no row for 1"):
         SequentialTestPolicy({0: {"a": 1.0}}).fit(X, y)

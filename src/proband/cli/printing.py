@@ -172,13 +172,12 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
     """Print the possible actions in a state: what each costs now, its value, and what it loses to the best."""
     costs = problem.costs(state)[0]
     noise = ROUNDING * max((abs(other.value) for other in actions), default=0.0)
-    times, _ = quantities.scaled(problem.unit)
     rows = [
         [
             f"{'test' if other.action < problem.d else 'decide'}: {problem.action_name(other.action)}",
             amount(problem, costs[other.action]) if other.action < problem.d else "",
-            quantities.number(times * other.value if abs(other.value) > noise else 0.0),
-            _loss(other, times),
+            quantities.plain(other.value if abs(other.value) > noise else 0.0, problem.unit),
+            _loss(other, problem.unit),
         ]
         for other in actions
     ]
@@ -186,11 +185,11 @@ def print_choices(problem: Problem, state: FloatArray, actions: Sequence[Alterna
     print_table(["possible action", "cost now", "value", "loses"], rows, best=chosen)
 
 
-def _loss(other: Alternative, times: float) -> str:
-    """Return what an action loses to the best, but for rounding; a unit that holds a number is multiplied out."""
+def _loss(other: Alternative, unit: str) -> str:
+    """Return what an action loses to the best, but for rounding."""
     if other.loss <= ROUNDING * max(1.0, abs(other.value)):
         return "best"
-    return f"{'at most ' * other.at_most}{quantities.number(times * other.loss)}"
+    return f"{'at most ' * other.at_most}{quantities.plain(other.loss, unit)}"
 
 
 ROUNDING = 1e-9

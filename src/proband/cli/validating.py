@@ -11,7 +11,7 @@ from proband.cli.inputs import Law
 from proband.distributions import Distribution
 from proband.planners.validation import LEVEL, Interval, Scores, Validation, cross_validate
 from proband.problem import Problem
-from proband.quantities import number
+from proband.quantities import amount, plain
 from proband.vocabulary import Kind, Policy
 
 IN_SAMPLE, BY_LAW = "in-sample", "under the law"
@@ -56,7 +56,7 @@ def facts(task: Problem, found: Validation | None, *, cut: bool = False) -> list
     rows = f"{found.scored:,} rows" + f", {found.left_out:,} incomplete ones cannot be treated" * (found.left_out > 0)
     told = [("cross-validated", f"{_value(task, found.plan)} ({'the cut tree, ' * cut}{found.folds} folds, {rows})")]
     for name, scores in found.others.items():
-        told.append((NAMES.get(name, name), _value(task, scores) + _ahead(scores.ahead)))
+        told.append((NAMES.get(name, name), _value(task, scores) + _ahead(scores.ahead, task.unit)))
     return told
 
 
@@ -78,10 +78,11 @@ def in_sample_only(rows: int) -> None:
 
 
 def _value(task: Problem, scores: Scores) -> str:
-    return f"{printing.amount(task, scores.value.mean)} a subject, {100 * LEVEL:.0f} % interval {_limits(scores.value)}"
+    between = _limits(scores.value, task.unit)
+    return f"{printing.amount(task, scores.value.mean)} a subject, {100 * LEVEL:.0f} % interval {between}"
 
 
-def _ahead(found: Interval | None) -> str:
+def _ahead(found: Interval | None, unit: str) -> str:
     """Return by how much the plan is ahead of a rival, or behind it."""
     if found is None:
         return ""
@@ -89,8 +90,8 @@ def _ahead(found: Interval | None) -> str:
         found, where = Interval(-found.mean, found.standard_error, -found.high, -found.low), "behind"
     else:
         where = "ahead"
-    return f"; the plan is {where} by {number(found.mean, 3)} ({_limits(found)})"
+    return f"; the plan is {where} by {amount(found.mean, unit, 3)} ({_limits(found, unit)})"
 
 
-def _limits(found: Interval) -> str:
-    return f"{number(found.low, 3)} to {number(found.high, 3)}"
+def _limits(found: Interval, unit: str) -> str:
+    return f"{plain(found.low, unit, 3)} to {plain(found.high, unit, 3)}"

@@ -22,6 +22,7 @@ from proband.experiments.fingerprint import FINGERPRINT
 
 SECONDS_TO_CONNECT = 15
 Executor = Callable[[Experiment, Sequence[Cell]], Iterator[tuple[Cell, Outcome]]]
+"""Runs cells of an experiment, here or elsewhere, and yields each with what came out, in any order."""
 
 
 def in_process(experiment: Experiment, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Outcome]]:

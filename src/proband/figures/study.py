@@ -10,7 +10,7 @@ from proband.figures.canvas import FAINT, GRID, INK, LINES, SMALL, in_unit, labe
 from proband.figures.pages import as_html, page
 from proband.figures.tree import draw_tree
 from proband.policies import Tree
-from proband.quantities import amount, marked, number, scaled
+from proband.quantities import amount, marked, number, percent, scaled
 from proband.studies import Summary
 
 if TYPE_CHECKING:
@@ -122,9 +122,7 @@ def _exploration(summary: Summary) -> str:
     left = "stays for good" if explored.commitment is None else f"stays for {explored.commitment:,} more subjects"
     if explored.completing is None:
         return f"The present policy {left}."
-    return (
-        f"The present policy {left}; {100 * explored.completing:.3g} % of the subjects are tested completely to learn."
-    )
+    return f"The present policy {left}; {percent(explored.completing)} of the subjects are tested completely to learn."
 
 
 def _record(summary: Summary) -> str:

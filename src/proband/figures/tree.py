@@ -20,7 +20,7 @@ from proband.errors import TooLargeError
 from proband.figures.canvas import FAINT, INK, check_ending, colours, new_figure, save_figure, save_pages
 from proband.policies import Node, Tree
 from proband.problem import Problem
-from proband.quantities import said, scaled
+from proband.quantities import percent, said, scaled
 from proband.vocabulary import FloatArray, outcome_rows
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def label(problem: Problem, step: Step) -> tuple[str, str]:
 def edge_label(place: Place) -> str:
     """Return what is written at the way to a node: the outcome, and the share of subjects who come there."""
     share = place.step.node.probability
-    return f"{place.step.outcome} · " + (f"{said(100 * share, 3)} %" if share > 0 else "never seen")
+    return f"{place.step.outcome} · " + (percent(share) if share > 0 else "never seen")
 
 
 def _columns(places: Sequence[Place]) -> tuple[list[float], list[float]]:

@@ -16,7 +16,7 @@ from proband.planners.validation import Interval, Scores, Validation
 from proband.policies import Tree
 from proband.policies.nodes import Chance
 from proband.problem import Problem
-from proband.quantities import amount, number
+from proband.quantities import amount, plain
 from proband.showing import Shown
 from proband.vocabulary import FloatArray, IntArray, Records
 
@@ -65,7 +65,9 @@ class Fit(Shown):
         named, seen = f"{self.problem.name!r}: " * bool(self.problem.name), self.validation
         value = f"value {amount(self.in_sample, self.problem.unit)} in-sample"
         if seen is not None:
-            limits = f"{number(seen.plan.value.low, 3)} to {number(seen.plan.value.high, 3)}"
+            limits = " to ".join(
+                plain(each, self.problem.unit, 3) for each in (seen.plan.value.low, seen.plan.value.high)
+            )
             value = f"value {amount(seen.plan.value.mean, self.problem.unit)} ({limits}) cross-validated, {value[6:]}"
         return f"Fit({named}{value}, {self.records.n:,} subjects, by {self.plan.method})"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 import gymnasium
@@ -43,7 +44,7 @@ class SequentialTestEnv(gymnasium.Env[Any, Any]):
         self.course = Course(problem, distribution)
         self.action_space, self.observation_space = self.course.action_space, self.course.observation_space
         self._subject = self._state = np.zeros((1, problem.d))
-        self._steps, self._cost = 0, 0.0
+        self._steps, self._cost, self._over = 0, 0.0, True
 
     @property
     def action_names(self) -> list[str]:
@@ -55,16 +56,19 @@ class SequentialTestEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         self._subject = self.course.distribution.sample(self.np_random, 1)
         self._state = self.course.start(self._subject)
-        self._steps, self._cost = 0, 0.0
+        self._steps, self._cost, self._over = 0, 0.0, False
         return self.course.observed(self._state)[0], {"action_mask": self.action_masks()}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Run a test, or decide."""
-        rewards, decided = self.course.act(self._subject, self._state, np.array([int(action)]))
+        if self._over:
+            raise ResetNeeded("there is no subject: the episode is over, or none has begun; call reset() first")
+        rewards, decided = self.course.act(self._subject, self._state, np.atleast_1d(action))
         self._steps += 1
         ended = bool(decided[0])
         self._cost -= 0.0 if ended else float(rewards[0])
         cut = not ended and self._steps >= self.course.most_steps
+        self._over = ended or cut
         info: dict[str, Any] = {"action_mask": self.action_masks()}
         if ended or cut:
             info |= {"cost": self._cost, "tests": self._steps - ended}

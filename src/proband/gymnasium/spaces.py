@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from gymnasium.error import InvalidAction
 from numpy.typing import NDArray
 
 from gymnasium import spaces
@@ -34,6 +35,8 @@ class Course:
             raise ProblemError("the reward is that of a set of sites; an episode ends in a decision; plan it instead")
         self.problem, self.distribution = problem, distribution
         self.tests: IntArray = np.asarray(problem.operable)
+        if not len(self.tests):
+            raise ProblemError("no test can be run: all are in the past alone; an environment needs one; add a test")
         decisions = len(problem.decisions) or float(np.prod(problem.k.astype(float)))
         if decisions > MOST_DECISIONS:
             raise TooLargeError(
@@ -85,11 +88,12 @@ class Course:
         free = np.isnan(states[:, self.tests])
         return np.column_stack([free, np.ones((len(states), self.decisions), dtype=np.bool_)]).astype(np.int8)
 
-    def act(self, subjects: FloatArray, states: FloatArray, actions: IntArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    def act(self, subjects: FloatArray, states: FloatArray, given: Any) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Act on subjects (n, d), and write into their states what is seen; return rewards (n,), and who is decided.
 
         A test that is run again costs again and shows the same.
         """
+        actions = self._checked(given, len(subjects))
         decided = actions >= len(self.tests)
         rewards = np.zeros(len(actions))
         here = np.flatnonzero(~decided)
@@ -104,6 +108,18 @@ class Course:
             taken = self.problem.d + actions[done] - len(self.tests)
             rewards[done] = self.problem.realised(subjects[done], taken)
         return rewards, decided
+
+    def _checked(self, given: Any, number: int) -> IntArray:
+        actions, most = np.asarray(given), len(self.tests) + self.decisions
+        if actions.shape != (number,):
+            raise InvalidAction(f"actions have shape {actions.shape}; there must be one for each of {number} subjects")
+        odd = actions[~((actions >= 0) & (actions < most) & (actions == np.floor(actions)))]
+        if len(odd):
+            raise InvalidAction(
+                f"the action is {odd[0]}; actions are whole numbers from 0 to {most - 1}, of which the first "
+                f"{len(self.tests)} are tests; see action_names"
+            )
+        return actions.astype(np.int64)
 
     @cached_property
     def _mean(self) -> FloatArray:

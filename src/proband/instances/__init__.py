@@ -41,6 +41,7 @@ INSTANCES: dict[str, Callable[[], Instance[Solvable]]] = {
     "paper-entropy": paper_entropy_example,
     "network": monitoring_network,
 }
+"""What builds each example, by the name that the command line knows it by."""
 
 PACKAGED = ("bolts", "gout", "paper-discrete", "bolts-measured", "shafts")
 """Those whose problem file comes with the package."""

@@ -84,7 +84,7 @@ def _label(tree: Tree, branch: _Branch) -> str:
         price = quantities.amount(problem.costs(branch.state)[0, node.action], problem.unit, 6)
         name += " (on arrival)" if problem.tests[node.action].on_arrival else f" ({price})"
     rests = "" if node.evidence is None else f" · {_rests_on(node.evidence)}"
-    return f"{name}  value {quantities.number(node.value)}{rests}"
+    return f"{name}  value {quantities.plain(node.value, problem.unit)}{rests}"
 
 
 def _rests_on(evidence: Evidence) -> str:

@@ -12,10 +12,10 @@ import proband
 from proband.planners.validation import LEVEL
 from proband.policies.rules import sentences
 from proband.policies.rules.places import places
-from proband.quantities import percents, said
+from proband.quantities import amount, percents, said, scaled
 from proband.reporting.blocks import Block, Grid, Heading, Listing, Picture, Said
 from proband.reporting.curve import Point
-from proband.reporting.values import amount, limits, share, tree_picture, values
+from proband.reporting.values import in_heading, limits, share, tree_picture, values
 from proband.reporting.worth import TestWorth
 
 if TYPE_CHECKING:
@@ -100,19 +100,22 @@ def _curve(report: Report) -> Iterator[Block]:
     )
     held = report.held_out
     points = report.curve if held is None else held.curve
-    unit = f" ({report.problem.unit})" if report.problem.unit else ""
+    unit = in_heading(report.problem.unit)
     headings = ["prices", f"cost of tests{unit}", "tests", f"cost of wrong decisions{unit}", "best decisions"]
     yield Picture(lambda: [_draw_curve(report)])
-    yield Grid([*headings, f"both costs{unit}"], list(_rows_of(points)))
+    yield Grid([*headings, f"both costs{unit}"], list(_rows_of(points, scaled(report.problem.unit)[0])))
     if held is not None:
         yield Said("The table, and the line in colour, are of rows that the plans had not seen.")
 
 
-def _rows_of(points: Sequence[Point]) -> Iterator[tuple[str, ...]]:
+def _rows_of(points: Sequence[Point], times: float) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a curve; neighbours that are alike share one."""
     from proband.figures.weighing import factor
 
-    numbers = [(said(p.cost), said(p.tests, 3), said(p.lost), share(p.right), said(p.cost + p.lost)) for p in points]
+    numbers = [
+        (said(times * p.cost), said(p.tests, 3), said(times * p.lost), share(p.right), said(times * (p.cost + p.lost)))
+        for p in points
+    ]
     for same, group in itertools.groupby(range(len(points)), key=numbers.__getitem__):
         names = ["present" if points[n].multiplier == 1 else factor(points[n].multiplier) for n in group]
         now = " (present among them)" if "present" in names[1:-1] else ""
@@ -122,20 +125,21 @@ def _rows_of(points: Sequence[Point]) -> Iterator[tuple[str, ...]]:
 def _draw_curve(report: Report) -> Any:
     from proband.figures.weighing import draw_price_curves
 
-    law = _price_curve("by its law", report.curve)
-    seen = [] if report.held_out is None else [_price_curve("rows not seen", report.held_out.curve)]
-    return draw_price_curves([*seen, law], unit=report.problem.unit)
+    times, unit = scaled(report.problem.unit)
+    law = _price_curve("by its law", report.curve, times)
+    seen = [] if report.held_out is None else [_price_curve("rows not seen", report.held_out.curve, times)]
+    return draw_price_curves([*seen, law], unit=unit)
 
 
-def _price_curve(name: str, points: Sequence[Point]) -> PriceCurve:
+def _price_curve(name: str, points: Sequence[Point], times: float) -> PriceCurve:
     from proband.figures.weighing import PriceCurve
 
-    columns = zip(*((p.multiplier, p.cost, p.lost, p.right) for p in points), strict=True)
+    columns = zip(*((p.multiplier, times * p.cost, times * p.lost, p.right) for p in points), strict=True)
     return PriceCurve(name, *(np.array(column) for column in columns))
 
 
 def _tests(report: Report) -> Iterator[Block]:
-    held = report.held_out
+    held, times = report.held_out, scaled(report.problem.unit)[0]
     yield Heading("What each test is worth")
     yield Said(
         "Worth: what the plan brings more than the best one without this test, which the others replace as well as "
@@ -144,10 +148,10 @@ def _tests(report: Report) -> Iterator[Block]:
         "again, to half a per cent)."
         + ("" if held is None else " Worth is counted on rows that the plans had not seen; all else by the law.")
     )
-    unit = f" ({report.problem.unit})" if report.problem.unit else ""
+    unit = in_heading(report.problem.unit)
     headings = ["test", "now", f"price{unit}", f"run up to{unit}", "run on", f"worth{unit}"]
     between = [] if held is None else [f"{100 * LEVEL:.0f} % interval"]
-    yield Grid([*headings, *between, f"alone{unit}"], [_test(one, held) for one in report.tests], words=2)
+    yield Grid([*headings, *between, f"alone{unit}"], [_test(one, held, times) for one in report.tests], words=2)
     priced = [one for one in report.tests if not one.on_arrival]
     if priced:
         yield Picture(lambda: [_drawlimits(report, priced)])
@@ -162,19 +166,19 @@ def _tests(report: Report) -> Iterator[Block]:
                 "; ".join(f"{name}: {outcome}" for name, outcome in one.known) or "nothing yet",
                 one.instead,
                 share(one.share),
-                said(one.price),
-                said(one.gain),
+                said(times * one.price),
+                said(times * one.gain),
             )
             for one in report.places[:MOST_PLACES]
         ]
         yield Grid(["test", "known there", "else decide", "subjects", f"price{unit}", f"gain{unit}"], rows, words=3)
 
 
-def _test(one: TestWorth, held: HeldOut | None) -> tuple[str, ...]:
+def _test(one: TestWorth, held: HeldOut | None, times: float) -> tuple[str, ...]:
     price = (
         "on arrival"
         if one.on_arrival
-        else said(one.price) + (f" ({said(one.within)} in its group)" if one.within is not None else "")
+        else said(times * one.price) + (f" ({said(times * one.within)} in its group)" if one.within is not None else "")
     )
     if one.on_arrival:
         state, limit = "known", ""
@@ -182,12 +186,12 @@ def _test(one: TestWorth, held: HeldOut | None) -> tuple[str, ...]:
         state, limit = "not run", "at no price"
     else:
         state = "run" if one.share > 0 else "not run"
-        limit = "any price" if np.isinf(one.run_up_to) else said(one.run_up_to, 3)
-    worth, alone = (said(0.0 if abs(number) < 1e-9 else number, 3) for number in (one.worth, one.alone))
+        limit = "any price" if np.isinf(one.run_up_to) else said(times * one.run_up_to, 3)
+    worth, alone = (said(0.0 if abs(gain) < 1e-9 else times * gain, 3) for gain in (one.worth, one.alone))
     numbers = [worth]
     if held is not None:
         seen = held.worth.get(one.test)
-        numbers = ["", ""] if seen is None else [said(seen.mean, 3), limits(seen)]
+        numbers = ["", ""] if seen is None else [said(times * seen.mean, 3), limits(seen, times)]
     return one.test, state, price, limit, share(one.share), *numbers, alone
 
 
@@ -195,9 +199,10 @@ def _drawlimits(report: Report, priced: Sequence[TestWorth]) -> Any:
 
     from proband.figures.weighing import draw_price_limits
 
-    limits = np.array([np.nan if one.run_up_to is None else one.run_up_to for one in priced])
-    prices = np.array([one.price for one in priced])
-    return draw_price_limits([one.test for one in priced], prices, limits, unit=report.problem.unit)
+    times, unit = scaled(report.problem.unit)
+    limits = times * np.array([np.nan if one.run_up_to is None else one.run_up_to for one in priced])
+    prices = times * np.array([one.price for one in priced])
+    return draw_price_limits([one.test for one in priced], prices, limits, unit=unit)
 
 
 def _calibration(held: HeldOut) -> Iterator[Block]:
@@ -235,15 +240,15 @@ def _mistakes(report: Report, held: HeldOut) -> Iterator[Block]:
         f"had not seen them, which lost {amount(held.lost, report.problem.unit)} in all{incomplete}."
         + (f" The {len(held.mistakes)} worst:" if held.wrong > len(held.mistakes) else "")
     )
-    unit = f" ({report.problem.unit})" if report.problem.unit else ""
+    times, unit = scaled(report.problem.unit)[0], in_heading(report.problem.unit)
     rows = [
         (
             one.row,
             "; ".join(f"{name}: {outcome}" for name, outcome in one.known) or "nothing",
             one.decision,
             one.better,
-            said(one.lost),
-            said(one.paid),
+            said(times * one.lost),
+            said(times * one.paid),
             share(one.told),
         )
         for one in held.mistakes

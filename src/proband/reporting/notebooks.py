@@ -15,11 +15,11 @@ from proband.planners import Evaluation, Plan
 from proband.planners.validation import Validation
 from proband.policies import Tree
 from proband.problem import Problem
-from proband.quantities import said
+from proband.quantities import amount, said, scaled
 from proband.reporting.blocks import Block, Grid, Heading, Listing, Picture, Said, Tiles
 from proband.reporting.content import content
 from proband.reporting.report import Report
-from proband.reporting.values import amount, decisions, rivals, share, tree_picture
+from proband.reporting.values import decisions, in_heading, rivals, share, tree_picture
 from proband.reporting.writing import as_fragment
 from proband.rewards import Table
 from proband.studies import Advice, Summary
@@ -52,26 +52,27 @@ def blocks_of(thing: Any) -> Iterator[Block]:
 
 @blocks_of.register
 def _problem(problem: Problem) -> Iterator[Block]:
-    of = f" ({problem.unit})" if problem.unit else ""
+    times, of = scaled(problem.unit)[0], in_heading(problem.unit)
     yield Heading(problem.name or "Problem", 3)
     headings = ["test", "outcomes", "how", f"price{of}", f"in an opened group{of}"]
-    yield Grid(headings, [_test(test) for test in problem.tests], words=3)
+    shown = len(headings) - all(test.group_cost is None for test in problem.tests)
+    yield Grid(headings[:shown], [_test(test, times)[:shown] for test in problem.tests], words=3)
     if isinstance(problem.reward, Table):
         rows = problem.reward.utilities.reshape(-1, len(problem.decisions))
         targets = [problem.tests[problem.test_index(name)] for name in problem.reward.targets]
         places = np.indices(problem.reward.utilities.shape[:-1]).reshape(len(targets), -1).T
         named = [", ".join(test.names[b] for test, b in zip(targets, place, strict=True)) for place in places.tolist()]
-        grid = [(name, *map(said, row)) for name, row in zip(named, rows.tolist(), strict=True)]
+        grid = [(name, *(said(times * each) for each in row)) for name, row in zip(named, rows.tolist(), strict=True)]
         yield Grid([", ".join(problem.reward.targets), *(f"{name}{of}" for name in problem.decisions)], grid)
     else:
         yield Said(f"Reward: {type(problem.reward).__name__}. Decisions: {', '.join(problem.decisions) or 'a match'}.")
 
 
-def _test(test: Test) -> tuple[str, ...]:
+def _test(test: Test, times: float) -> tuple[str, ...]:
     how = "known on arrival" if test.on_arrival else "to be run" if test.available else "known from history alone"
-    outcomes = f"a number {test.unit}".rstrip() if test.measured else " · ".join(test.names)
-    group = "" if test.group_cost is None else f"{said(test.group_cost)} ({test.group})"
-    return test.name, outcomes, how, said(test.cost) if test.operable else "", group
+    outcomes = f"a number in {test.unit}".removesuffix(" in ") if test.measured else " · ".join(test.names)
+    group = "" if test.group_cost is None else f"{said(times * test.group_cost)} ({test.group})"
+    return test.name, outcomes, how, said(times * test.cost) if test.operable else "", group
 
 
 @blocks_of.register
@@ -158,9 +159,9 @@ def _advice(advice: Advice) -> Iterator[Block]:
     price = f" for {amount(advice.cost, advice.unit)}" if advice.kind == "test" else ""
     yield Heading(f"{advice.subject}: {what} {advice.action}{price}", 3)
     yield Said(f"{advice.reason[:1].upper()}{advice.reason[1:]} Spent so far: {amount(advice.spent, advice.unit)}.")
-    of = f" ({advice.unit})" if advice.unit else ""
-    losses = [said(one.loss) if one.loss > 0 else "best" for one in advice.alternatives]
-    named = [(f"{one.kind}: {one.name}", said(one.value)) for one in advice.alternatives]
+    times, of = scaled(advice.unit)[0], in_heading(advice.unit)
+    losses = [said(times * one.loss) if one.loss > 0 else "best" for one in advice.alternatives]
+    named = [(f"{one.kind}: {one.name}", said(times * one.value)) for one in advice.alternatives]
     rows = [(*name, loss) for name, loss in zip(named, losses, strict=True)]
     if rows:
         yield Grid(["possible action", f"value{of}", f"loses{of}"], rows)
@@ -179,7 +180,8 @@ def _study(summary: Summary) -> Iterator[Block]:
         yield Said(str(summary.drift), alarm=summary.drift.alarm)
     total = sum(summary.decisions.values())
     rows = [(name, f"{n:,}", share(n / total)) for name, n in summary.decisions.items()]
-    yield Grid(["decision", "subjects", "share"], rows)
+    if rows:
+        yield Grid(["decision", "subjects", "share"], rows)
     yield Said(f"By {summary.agent}, since {summary.created[:16]} UTC; {summary.events:,} events.")
 
 

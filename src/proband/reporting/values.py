@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from proband.planners.validation import LEVEL, Interval, Validation
 from proband.policies import Tree
 from proband.policies.rendering import text
-from proband.quantities import said
+from proband.quantities import amount, percent, said, scaled
 from proband.reporting.blocks import Block, Grid, Picture, Preformatted, Said, Tiles
 
 if TYPE_CHECKING:
@@ -20,15 +21,15 @@ RIVALS = {"everything": "testing everything", "now": "deciding at once"}
 MOST_DECISIONS = 8
 
 
-def amount(number: float, unit: str) -> str:
-    """Return a number with its unit.
+def in_heading(unit: str) -> str:
+    """Return a unit as it stands in a heading.
 
     Examples
     --------
-    >>> amount(-0.5, "EUR")
-    '−0.5 EUR'
+    >>> in_heading("100 EUR"), in_heading("")
+    (' (EUR)', '')
     """
-    return f"{said(number)} {unit}".rstrip()
+    return f" ({scaled(unit)[1]})" if unit else ""
 
 
 def share(part: float) -> str:
@@ -36,21 +37,21 @@ def share(part: float) -> str:
 
     Examples
     --------
-    >>> share(0.98765)
-    '98.8 %'
+    >>> share(0.98765), share(9.08e-8), share(float("nan"))
+    ('98.8 %', 'under 0.01 %', '–')
     """
-    return f"{said(100 * part, 3)} %"
+    return "–" if math.isnan(part) else percent(part)
 
 
-def limits(found: Interval) -> str:
-    """Return an interval in words.
+def limits(found: Interval, times: float = 1.0) -> str:
+    """Return an interval in words, so many times as large.
 
     Examples
     --------
     >>> limits(Interval(0.0, 1.0, -1.645, 1.645))
     '−1.65 to 1.65'
     """
-    return f"{said(found.low, 3)} to {said(found.high, 3)}"
+    return f"{said(times * found.low, 3)} to {said(times * found.high, 3)}"
 
 
 def values(report: Report) -> Iterator[Block]:
@@ -85,13 +86,13 @@ def decisions(shares: Mapping[str, float]) -> str:
 
 def rivals(seen: Validation, unit: str) -> Iterator[Block]:
     """Yield what plans and their rivals brought to rows that they had not seen."""
-    rows = []
+    rows, times, of = [], scaled(unit)[0], in_heading(unit)
     for name, scores in {"this plan": seen.plan, **seen.others}.items():
-        ahead = ("", "") if scores.ahead is None else (said(scores.ahead.mean, 3), limits(scores.ahead))
-        brought = said(scores.value.mean), limits(scores.value)
-        rows.append((RIVALS.get(name, name), *brought, *ahead, said(scores.cost), said(scores.tests, 3)))
-    of, level = f" ({unit})" if unit else "", f"{100 * LEVEL:.0f} % interval"
-    headings = ["on rows that it has not seen", f"value{of}", level, "the plan is ahead by", level]
+        ahead = ("", "") if scores.ahead is None else (said(times * scores.ahead.mean, 3), limits(scores.ahead, times))
+        brought = said(times * scores.value.mean), limits(scores.value, times)
+        rows.append((RIVALS.get(name, name), *brought, *ahead, said(times * scores.cost), said(scores.tests, 3)))
+    level = f"{100 * LEVEL:.0f} % interval"
+    headings = ["on rows that it has not seen", f"value{of}", level, f"the plan is ahead by{of}", level]
     yield Grid([*headings, f"cost of tests{of}", "tests"], rows)
     yield Said(
         f"Each of {seen.scored:,} rows was treated by a plan that was made without it ({seen.folds} folds), and so by "

@@ -23,6 +23,7 @@ from proband.rewards.base import BaseReward
 from proband.vocabulary import LARGEST_CODE, FloatArray, IntArray, Pooling, Test, outcome_codes
 
 RewardFunction = Callable[[FloatArray, int], ArrayLike]
+"""From outcome vectors (n, d) and the number of a decision to its rewards (n,)."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
 from proband.fitting import fit
-from proband.sklearn.columns import Column, grouped, missing, prices, problem_of
+from proband.sklearn.columns import Column, grouped, missing, numbered, prices, problem_of
 from proband.sklearn.walking import Treated, Walker
 from proband.vocabulary import FloatArray, IntArray, Records
 
@@ -59,8 +59,8 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
             times = _times(_check_sample_weight(sample_weight, cells, dtype=np.float64))
             cells, truths = np.repeat(cells, times, axis=0), np.repeat(truths, times)
         self.truths_, codes = np.unique(truths, return_inverse=True)
-        self.columns_ = [Column.of(column, codes, self._bins()) for column in cells.T]
         names = self._names()
+        self.columns_ = [Column.of(name, cells[:, i], codes, self._bins()) for i, name in enumerate(names)]
         decisions, rewards = self._rewards(self.truths_)
         problem = problem_of(
             names, self.columns_, prices(self.costs, names), grouped(self.groups, names),
@@ -110,20 +110,23 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
             (np.ones(len(here), dtype=np.int64), (here, nodes)), shape=(len(treated.actions), len(treated.visits))
         )
 
-    def next_test(self, partial_row: Any) -> str | int | None:
+    def next_test(self, partial_row: Any, *, without: Collection[Any] = ()) -> str | int | None:
         """Return which column to look at next, by its name (or number, where X had no names); None to decide.
 
         Parameters
         ----------
         partial_row : mapping, Series, sequence, or a frame or array with one row
-            What is known of one subject so far; what is left out, None or NaN is not known yet.
+            What is known of one subject so far; what is left out, None or NaN is not known yet. A text that no row had
+            at fit tells nothing, and is not asked for again.
+        without : collection, optional
+            Columns that cannot be looked at for this subject, by name (or number).
         """
         check_is_fitted(self)
         given = self._row(partial_row)
-        state = np.append(
-            [float(c.read(cell)[0]) for c, cell in zip(self.columns_, given[:, None], strict=True)], np.nan
-        )
-        action = self._walker.next(state)
+        state = np.append(self._outcomes(given[None]), np.nan)
+        kept_out = self._row(dict.fromkeys(without, True))
+        told = np.array([not missing(cell) or bool(out) for cell, out in zip(given, kept_out, strict=True)] + [False])
+        action = self._walker.next(state, told & np.isnan(state))
         if action >= self.n_features_in_:
             return None
         return str(self.feature_names_in_[action]) if hasattr(self, "feature_names_in_") else action
@@ -173,7 +176,14 @@ class SequentialBase(BaseEstimator):  # type: ignore[misc]
         if hasattr(given, "to_dict"):
             given = given.to_dict()
         if not isinstance(given, Mapping):
+            if isinstance(given, str) or len(given) != len(names):
+                told = repr(given) if isinstance(given, str) else f"a row of {len(given)} cells"
+                raise ValueError(
+                    f"next_test was given {told}, and X had {len(names)} columns; give a cell for each, None where "
+                    "it is not known yet, or a mapping from columns to what they showed"
+                )
             given = dict(zip(names, given, strict=True))
+        given = numbered(given, names)
         unknown = [name for name in given if name not in names]
         if unknown:
             raise ValueError(f"the row has {unknown[0]!r}, which is no column; columns are {', '.join(names)}")

@@ -7,7 +7,7 @@ nothing to tell apart.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -34,11 +34,12 @@ MOST_LEVELS = 100
 class Column:
     """How the cells of one column become outcomes: by cuts (ascending), or by a list of texts."""
 
+    name: str
     cuts: tuple[float, ...] = ()
     texts: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, cells: NDArray[Any], labels: IntArray, bins: int) -> Column:
+    def of(cls, name: str, cells: NDArray[Any], labels: IntArray, bins: int) -> Column:
         """Return how cells (n,) are read, from those of the past and the labels (n,) that belong to them."""
         seen = np.array([not missing(cell) for cell in cells.tolist()], dtype=np.bool_)
         known = cells[seen].tolist()
@@ -46,20 +47,20 @@ class Column:
             texts = sorted({str(cell) for cell in known})
             if len(texts) > MOST_LEVELS:
                 raise ValueError(
-                    f"a column has {len(texts)} different texts, such as {texts[0]!r}; a test has {MOST_LEVELS} "
+                    f"column {name!r} has {len(texts)} different texts, such as {texts[0]!r}; a test has {MOST_LEVELS} "
                     "outcomes at most; leave the column out, or put texts together"
                 )
-            return cls(texts=tuple(texts))
+            return cls(name, texts=tuple(texts))
         numbers_known = np.asarray(known, dtype=np.float64)
         values = np.unique(numbers_known)
         if len(values) <= bins:
-            return cls(cuts=tuple(((values[1:] + values[:-1]) / 2).tolist()))
+            return cls(name, cuts=tuple(((values[1:] + values[:-1]) / 2).tolist()))
         tree = DecisionTreeClassifier(max_leaf_nodes=bins, min_samples_leaf=LEAST, random_state=0)
         splits = tree.fit(numbers_known[:, None], labels[seen]).tree_
         found = np.unique(splits.threshold[splits.feature >= 0])
         if not len(found):
             found = np.unique(np.quantile(numbers_known, np.arange(1, bins) / bins))
-        return cls(cuts=tuple(found[(found > values[0]) & (found <= values[-1])].tolist()))
+        return cls(name, cuts=tuple(found[(found > values[0]) & (found <= values[-1])].tolist()))
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -80,8 +81,16 @@ class Column:
         if self.texts:
             place = {text: float(n) for n, text in enumerate(self.texts)}
             return np.array([np.nan if missing(cell) else place.get(str(cell), np.nan) for cell in cells.tolist()])
-        values = np.array([np.nan if missing(cell) else float(cell) for cell in cells.tolist()], dtype=np.float64)
+        values = np.array([np.nan if missing(cell) else self._number(cell) for cell in cells.tolist()])
         return np.where(np.isnan(values), np.nan, np.searchsorted(np.array(self.cuts), values, side="right"))
+
+    def _number(self, cell: Any) -> float:
+        try:
+            return float(cell)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"column {self.name!r} has {cell!r}, and had numbers alone at fit; give a number, or leave it empty"
+            ) from None
 
 
 def missing(cell: Any) -> bool:
@@ -94,9 +103,16 @@ def missing(cell: Any) -> bool:
     )
 
 
+def numbered(given: Mapping[Any, Any], names: Sequence[str]) -> dict[Any, Any]:
+    """Return a mapping by name where it was by number: columns that had no names at fit are x0, x1 and so on."""
+    places: dict[Any, str] = {i: name for i, name in enumerate(names) if name == f"x{i}"}
+    return {places.get(key, key): cell for key, cell in given.items()}
+
+
 def prices(given: Any, names: Sequence[str]) -> list[float]:
     """Return the price of each column: one for all, a sequence, or a mapping by name (others are free)."""
     if isinstance(given, Mapping):
+        given = numbered(given, names)
         unknown = [name for name in given if name not in names]
         if unknown:
             raise ValueError(
@@ -105,6 +121,8 @@ def prices(given: Any, names: Sequence[str]) -> list[float]:
         return [float(given.get(name, 0.0)) for name in names]
     if isinstance(given, numbers.Real):
         return [float(given)] * len(names)
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(f"costs is {given!r}; give a number, one for each column, or a mapping from columns to costs")
     found = [float(cost) for cost in given]
     if len(found) != len(names):
         raise ValueError(f"costs has {len(found)} entries, and X {len(names)} columns; give one cost for each column")
@@ -115,7 +133,7 @@ def grouped(groups: Mapping[str, Mapping[str, float]] | None, names: Sequence[st
     """Return the group of each column in one, and its price once another column of it was looked at."""
     found: dict[str, tuple[str, float]] = {}
     for group, members in (groups or {}).items():
-        for name, price in members.items():
+        for name, price in numbered(members, names).items():
             if name not in names or name in found:
                 raise ValueError(
                     f"group {group!r} has {name!r}; a group has columns, and a column is in one group; correct groups"

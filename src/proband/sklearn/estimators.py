@@ -100,6 +100,11 @@ class SequentialTestClassifier(ClassifierMixin, SequentialBase):  # type: ignore
                 f"misclassification has shape {losses.shape}; there must be a finite cost for each of {k} × {k} "
                 "pairs of a true class and a predicted one; give a number, an array or a mapping"
             )
+        if (losses < np.diagonal(losses)[:, None]).any():
+            raise ValueError(
+                f"misclassification is {given!r}: a wrong class would cost less than the right one; give costs, "
+                "which are larger the worse it is"
+            )
         return [f"{n}: {truth}" for n, truth in enumerate(truths)], -losses
 
 

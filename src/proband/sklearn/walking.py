@@ -57,12 +57,12 @@ class Walker:
             self._finish(int(row), rows[row], treated)
         return treated
 
-    def next(self, row: FloatArray) -> int:
-        """Return what to do where so much is known, and all else can be found out."""
+    def next(self, row: FloatArray, missing: NDArray[np.bool_]) -> int:
+        """Return what to do where so much is known, and all that is not missing can be found out."""
         node, used = self.tree.node(row), self.tree.used(row)
-        if len(used) == int((~np.isnan(row)).sum()):
+        if len(used) == int((~np.isnan(row)).sum()) and not (node.children and missing[node.action]):
             return node.action
-        return self._continued(row, np.zeros(len(row), dtype=np.bool_))
+        return self._continued(row, missing)
 
     def truths(self, states: FloatArray, truth: int, number: int) -> FloatArray:
         """Return the probabilities of what is decided about in states (n, d), shape (n, number)."""

@@ -257,6 +257,9 @@ class Study(Station):
         other._journal = journal.speaking(who, journal.station if station is None else _station_of(station))
         return other
 
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}, station {self._journal.station!r}{', closed' * self._journal.closed})"
+
     def __enter__(self) -> Self:
         return self
 

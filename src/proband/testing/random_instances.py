@@ -232,3 +232,4 @@ REWARDS: dict[str, RewardMaker] = {
     "match": lambda rng, tests, n_decisions: Match(),
     "function": _random_function,
 }
+"""What draws a random reward of each kind, by its name."""

@@ -11,7 +11,9 @@ from proband.errors import StateError
 from proband.vocabulary.test import Test
 
 FloatArray = NDArray[np.float64]
+"""An array of numbers, or of states, where NaN is what is not known."""
 IntArray = NDArray[np.int64]
+"""An array of whole numbers: tests, outcomes, actions, counts."""
 
 LARGEST_CODE = 2**62
 """Outcome vectors are numbered below this, so that a number and an offset fit 64 bits."""

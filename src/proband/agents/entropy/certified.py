@@ -128,7 +128,7 @@ class Certified(SetAgent):
     def certificate(self) -> Certificate:
         """Return what is certain now; it holds for all times at once, unless it is withdrawn later."""
         names = [test.name for test in self.problem.tests]
-        bound = self._bound
+        bound, unit = self._bound, self.problem.unit or ("nats" if self.scale == 1 else "units of the reward")
         if math.isinf(bound) and self.lattice is None and not self.finished and not self.astray:
             bound = self._certified_bound(math.inf)
 
@@ -137,7 +137,7 @@ class Certified(SetAgent):
 
         found = Certificate(
             called(self.inside), called(~self.possible), called(self.possible & ~self.inside),
-            tuple(names[i] for i in self.best), bound, self.epsilon, self.delta, self._looked_at,
+            tuple(names[i] for i in self.best), bound, self.epsilon, self.delta, self._looked_at, unit=unit,
         )  # fmt: skip
         return found.withdraw(self._strayed) if self.astray else found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from proband.cli import printing
-from proband.quantities import amount, number, percent, scaled
+from proband.quantities import amount, number, percent, plain
 from proband.studies import Advice, Subject, Summary
 from proband.studies.summary import Exploration
 
@@ -23,7 +23,7 @@ def summary_facts(summary: Summary, *, hint: str | None = None) -> list[tuple[st
         facts.append(("past records", f"{summary.imported:,}"))
     facts += _paid(summary)
     if summary.tests_against_advice or summary.decisions_against_advice:
-        against = f"{summary.tests_against_advice:,} tests, {summary.decisions_against_advice:,} decisions"
+        against = f"tests {summary.tests_against_advice:,} · decisions {summary.decisions_against_advice:,}"
         facts.append(("against advice", against))
     if summary.exploration is not None:
         facts.append(("learning", _learning(summary.exploration)))
@@ -76,12 +76,11 @@ def print_advice(advice: Advice) -> None:
     printing.print_facts([("why", advice.reason), ("spent", f"{amount(advice.spent, advice.unit)} so far")])
     if len(advice.alternatives) > 1:
         printing.say()
-        times, _ = scaled(advice.unit)
         rows = [
             [
                 f"{'test' if a.kind == 'test' else 'decide'}: {a.name}",
-                number(times * a.value),
-                number(times * a.loss) if a.loss > 0 else "best",
+                plain(a.value, advice.unit),
+                plain(a.loss, advice.unit) if a.loss > 0 else "best",
             ]
             for a in advice.alternatives
         ]

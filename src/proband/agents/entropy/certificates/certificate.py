@@ -6,6 +6,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from proband.quantities import amount
+
 ROUNDING = 1e-9
 """A bound as small as this is that of the only set left."""
 
@@ -28,13 +30,17 @@ class Certificate:
         Rounds until the last look, on which the statement rests.
     withdrawn : str
         Why nothing is certified any more, if nothing is: then no test is inside or outside, and the bound is infinite.
+    unit : str
+        Of the bound and of ε: that of the costs, or nats where the entropy itself is the reward and costs have no unit.
 
     Examples
     --------
     >>> print(Certificate(("harbour",), ("park",), (), ("harbour",), 0.0, 0.05, 0.05, 120))
     With probability 0.95: measuring harbour is best.
     >>> print(Certificate((), (), ("harbour", "park"), ("harbour",), 0.04, 0.05, 0.05, 120))
-    With probability 0.95: measuring harbour is within 0.04 a round of the best.
+    With probability 0.95: measuring harbour is within 0.04 nats a round of the best.
+    >>> print(Certificate((), (), ("park",), ("park",), 0.23, 0.05, 0.05, 297, unit="100 EUR/month"))
+    With probability 0.95: measuring park is within 23 EUR/month a round of the best.
     >>> print(Certificate((), (), ("park",), ("park",), math.inf, 0.05, 0.05, 120, "A round was broken off."))
     Nothing is certified any more. A round was broken off.
     """
@@ -48,6 +54,7 @@ class Certificate:
     delta: float
     rounds: int
     withdrawn: str = ""
+    unit: str = "nats"
 
     @property
     def reached(self) -> bool:
@@ -71,5 +78,7 @@ class Certificate:
             return (
                 f"Nothing is certain yet: {self.rounds} rounds are too few, {len(self.undecided)} tests are undecided."
             )
-        how = "is best" if self.bound <= ROUNDING else f"is within {self.bound:.2g} a round of the best"
+        how = (
+            "is best" if self.bound <= ROUNDING else f"is within {amount(self.bound, self.unit, 2)} a round of the best"
+        )
         return f"With probability {1 - self.delta:g}: measuring {chosen} {how}."
