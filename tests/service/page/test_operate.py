@@ -198,7 +198,7 @@ def test_a_study_that_is_removed_under_an_open_page(operator: Visitor, store: st
     operator.enters("1")
     expect(page.locator(".toasts .wrong")).to_contain_text(f"there is no study '{study}'")
     page.get_by_role("link", name="Dashboard").click()
-    expect(page.get_by_role("heading", name="There is no such thing")).to_be_visible()
+    expect(page.get_by_role("heading", name="There is no such study")).to_be_visible()
     page.get_by_role("link", name="All studies").click()
     expect(page.get_by_role("heading", name="Studies")).to_be_visible()
     expect(page.locator("main")).not_to_contain_text(study)

@@ -27,6 +27,23 @@ def test_somebody_logs_in_and_out(visit: Visit, tokens: dict[str, str], study: s
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
 
 
+def test_a_log_out_ends_every_page_of_the_browser(visit: Visit, tokens: dict[str, str], study: str) -> None:
+    visitor = visit(None)
+    visitor.log_in(tokens["operator"])
+    page = visitor.goes(f"study/{study}/operate")
+    other = visitor.goes(f"study/{study}", page=visitor.context.new_page())
+    expect(other.locator(".figures")).to_contain_text("Finished")
+    page.get_by_role("button", name="Log out").click()
+    expect(other.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_a_study_that_is_not_there(visit: Visit) -> None:
+    page = visit("viewer").goes("study/nowhere")
+    expect(page.get_by_role("heading", name="There is no such study")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Study")).to_have_count(0)
+    expect(page.get_by_role("alert")).not_to_contain_text("proband study list")
+
+
 def test_the_link_that_was_printed_logs_in(visit: Visit, service: Running) -> None:
     visitor = visit(None)
     visitor.page.goto(f"{service.url}/login?token={service.link}")

@@ -12,6 +12,9 @@ export function number(value, digits = 4) {
 /** Return a text with a true minus sign. */
 const signed = (text) => text.replace("-", "−");
 
+/** Return a sentence of the library's with true minus signs before its numbers. */
+export const sentence = (text) => text?.replace(/(^|[\s(])-(?=[\d.])/g, "$1−");
+
 /** Return a number that is very large or very small, with a power of ten. */
 function powered(value, digits) {
   const [mantissa, power] = value.toExponential(digits - 1).split("e");
@@ -34,10 +37,10 @@ export function amount(value, unit) {
   return name ? `${number(all)} ${name}` : number(all);
 }
 
-/** Return an amount as money is written, with the digits of the smallest price. */
+/** Return an amount as money is written, with the digits of the smallest price; large ones need no more than two. */
 export function cost(value, unit) {
   const [all, name] = scaled(value, unit);
-  const text = Number.isInteger(all) ? number(all) : signed(all.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 4 }));
+  const text = Number.isInteger(all) ? number(all) : signed(all.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: Math.abs(all) < 100 ? 4 : 2 }));
   return name ? `${text} ${name}` : text;
 }
 

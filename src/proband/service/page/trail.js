@@ -48,10 +48,10 @@ const table = (body) => h("table", { class: "trail" }, h("caption", { class: "un
 function row(event, study) {
   return h("tr", {},
     h("th", { scope: "row", class: "number" }, number(event.number)),
-    h("td", { class: "time" }, moment(event.time, { seconds: true })), h("td", {}, event.actor), h("td", {}, event.station),
-    h("td", {}, event.kind),
-    h("td", {}, event.subject && h("a", { href: link("study", study, "subjects", event.subject) }, event.subject)),
-    h("td", {}, detail(event)));
+    h("td", { class: "time" }, moment(event.time, { seconds: true })), h("td", { class: "who" }, event.actor), h("td", { class: "where" }, event.station),
+    h("td", { class: "what" }, event.kind),
+    h("td", { class: "whom" }, event.subject && h("a", { href: link("study", study, "subjects", event.subject) }, event.subject)),
+    h("td", { class: "detail" }, detail(event)));
 }
 
 /** Return what an event says, in a few words; all of it is in the log. */

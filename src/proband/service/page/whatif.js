@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { choice, field, fill, h, seldom, waiting, wrong } from "./dom.js";
-import { amount, cost, number, scaled } from "./numbers.js";
+import { amount, cost, number, scaled, sentence } from "./numbers.js";
 
 const MOST = 24;
 const SHOWN = 8;
@@ -72,7 +72,7 @@ export class WhatIf {
       h("p", { class: "kind" }, advice.kind === "test" ? "Next test" : "Decide"),
       h("p", { class: "action" }, advice.action),
       h("p", { class: "price" }, advice.kind === "test" ? cost(advice.cost, advice.unit) : "", advice.spent > 0 && h("small", {}, ` after ${cost(advice.spent, advice.unit)}`)),
-      h("p", { class: "reason" }, advice.reason),
+      h("p", { class: "reason" }, sentence(advice.reason)),
       h("p", { class: "hint" }, `As learned up to event ${number(advice.policy)}.`),
       advice.alternatives.length > 0 && this.alternatives(advice),
     ];
