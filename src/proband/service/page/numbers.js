@@ -12,6 +12,13 @@ export function number(value, digits = 4) {
 /** Return a text with a true minus sign. */
 const signed = (text) => text.replace("-", "−");
 
+/** Return the number that somebody typed; throw if it is none: as JSON it would be nothing, and nothing may mean something. */
+export function typed(text) {
+  const value = text.trim() === "" ? NaN : Number(text.trim().replace("−", "-").replace(",", "."));
+  if (!Number.isFinite(value)) throw new Error(`“${text}” is no number; write it as 12.5, without its unit.`);
+  return value;
+}
+
 /** Return a sentence of the library's with true minus signs before its numbers. */
 export const sentence = (text) => text?.replace(/(^|[\s(])-(?=[\d.])/g, "$1−");
 
@@ -23,6 +30,9 @@ function powered(value, digits) {
 }
 
 const SCALED = /^([0-9]+(?:\.[0-9]+)?)\s*[×x*]?\s+(\S.*)$/;
+
+/** Return what a test showed: its name, or what was measured, with all digits that matter. */
+export const shown = (outcome) => (typeof outcome === "number" ? number(outcome, 12) : String(outcome));
 
 /** Return an amount and its unit, multiplied out where the unit holds a number: 0.5 of "100 EUR/month" are 50 EUR/month. */
 export function scaled(value, unit) {
