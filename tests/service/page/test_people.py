@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from tests.service.page.conftest import Visit
 from tests.service.running import Running
 
@@ -98,3 +98,20 @@ def test_an_admin_makes_a_token_and_revokes_it(visit: Visit, service: Running, s
     page.get_by_role("button", name="Revoke it").click()
     expect(page.get_by_role("row", name="Grace")).to_contain_text("revoked 20")
     assert service.call("GET", "/api/me", token=secret).status == 401
+
+
+def test_a_token_whose_answer_gets_lost_is_made_once(visit: Visit, service: Running, tokens: dict[str, str]) -> None:
+    """Asked again, it would be a second one; the first one's secret nobody has seen, and it can be revoked."""
+    page = visit("admin").goes("tokens")
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort("connectionreset")
+
+    page.route("**/api/tokens", lambda route: lose(route) if route.request.method == "POST" else route.continue_())
+    page.get_by_role("button", name="New token").click()
+    page.get_by_label("User").fill("Heidi")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("The service does not answer")
+    made = service.call("GET", "/api/tokens", token=tokens["admin"]).json
+    assert [token["user"] for token in made].count("Heidi") == 1
