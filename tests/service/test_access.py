@@ -14,7 +14,7 @@ import pytest
 from proband.cli import main
 from proband.errors import AccessError, StudyError, TamperedError, UnknownNameError
 from proband.service.access.log import NAME, STARTUP, AccessLog
-from proband.service.access.tokens import Caller, Role
+from proband.service.access.tokens import Caller, Role, digest_of
 from proband.studies import Study, open_store
 from proband.studies.stores import MemoryStore, Store
 from proband.studies.stores.entries import names_of_studies
@@ -40,10 +40,15 @@ def test_two_processes_know_the_same(where: Store) -> None:
     assert caller is not None
     session = two.log_in(caller, 60.0)
     one.refresh()
-    assert one.visitor(session) == Caller("Ada", Role.OPERATOR, ("bolts",), token.id, by_cookie=True)
+    visitor = one.visitor(session)
+    assert visitor == Caller("Ada", Role.OPERATOR, ("bolts",), token.id, digest_of(session))
+    assert visitor is not None
+    assert one.still(visitor)
     two.log_out(session, caller)
     one.refresh()
     assert one.visitor(session) is None
+    assert not one.still(visitor), "he came by the log-in, which is over"
+    assert one.still(caller), "the token is not"
     again = one.log_in(caller, 60.0)
     assert two.revoke(token.id, by="root").revoked is not None
     two.revoke(token.id, by="root")
@@ -90,8 +95,11 @@ def test_tokens_and_log_ins_end_by_themselves() -> None:
     caller = access.holder(secret)
     assert caller is not None
     session = access.log_in(caller, 3600.0)
+    visitor = access.visitor(session)
+    assert visitor is not None
     now[0] += 3600
     assert access.visitor(session) is None
+    assert not access.still(visitor)
     assert access.holder(secret) == caller
     now[0] += 2 * 86400
     assert access.holder(secret) is None

@@ -152,6 +152,50 @@ def test_nobody_makes_himself_another(service: Running, tokens: dict[str, str], 
     assert (event["actor"], event["station"]) == ("the operator", "the admin")
 
 
+def test_a_key_of_two_stations_is_two_requests_where_nobody_is_named(
+    service: Running, tokens: dict[str, str], study: str
+) -> None:
+    """Stations that count their keys: the second one's newcomer is not the first one's."""
+
+    def arrive(station: str, **content: str) -> Any:
+        sent, key = {"station": station, **content}, {"Idempotency-Key": "1"}
+        return service.call("POST", at(study, "arrive"), sent, token=tokens["operator"], headers=key)
+
+    first = arrive("line 1")
+    assert arrive("line 1").json == first.json, "the same station asks again"
+    other = arrive("line 2")
+    assert (other.status, other.json["type"]) == (409, "urn:proband:KeyReusedError")
+    assert "of subject '1' at 'line 1'" in other.detail
+    taken = {"station": "line 2", "at_once": True}
+    sent = {"token": tokens["operator"], "headers": {"Idempotency-Key": "1"}}
+    assert service.call("POST", at(study, "take"), taken, **sent).status == 409
+    told = {"outcomes": {"visual": "clean"}}
+    assert service.call("POST", at(study, "subjects", "1", "tell"), told, **sent).status == 409
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_name_that_no_address_can_hold(
+    service: Running, tokens: dict[str, str], study: str, problem: Problem, name: str
+) -> None:
+    """A browser would never reach it again."""
+    arrived = service.call("POST", at(study, "arrive"), {"subject": name}, token=tokens["operator"])
+    begun = service.call("POST", "/api/studies", new_study(problem, name=name), token=tokens["engineer"])
+    for answer in (arrived, begun):
+        assert answer.status == 422
+        assert "has another meaning in an address" in answer.detail
+
+
+def test_names_that_the_server_cannot_be_asked_about(postgresql_url: str, problem: Problem) -> None:
+    """PostgreSQL keeps no NUL: that is no fault of the server, and nothing to be tried again."""
+    with Running(postgresql_url, "--open") as running:
+        assert running.call("POST", "/api/studies", new_study(problem, name="bolts")).status == 201
+        for path in ("/api/studies/%00", "/api/studies/a%00b/events", "/api/studies/%00/stream"):
+            answer = running.call("GET", path)
+            assert (answer.status, answer.json["type"]) == (404, "urn:proband:UnknownStudyError")
+        listed = running.call("GET", "/api/studies?after=a%00b").json["items"]
+        assert [item["study"] for item in listed] == ["bolts"]
+
+
 def test_the_store_and_its_place_are_not_told(service: Running, tokens: dict[str, str], folder: Path) -> None:
     for path in (at("nobody"), "/ready", "/metrics", at("nobody", "subjects", "x")):
         assert str(folder).encode() not in service.call("GET", path, token=tokens["viewer"]).body

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -102,6 +103,30 @@ def test_a_token_that_ended_loses_nothing(service: Running, tokens: dict[str, st
     with Service(service.url, tokens["operator"]) as client, StationQueue(path, client.study(study)) as queue:
         until_empty(queue)
         assert client.study(study).subject("a").station == "the operator"
+
+
+def test_a_queue_whose_disk_fails_goes_on_when_it_works_again(
+    service: Running, tokens: dict[str, str], study: str, tmp_path: Path
+) -> None:
+    """What was delivered cannot be noted: it is sent again later, under its key, and counts once."""
+    path = tmp_path / "queue.db"
+    with (
+        Service(service.url, tokens["operator"]) as client,
+        StationQueue(path, client.study(study), background=False) as first,
+        sqlite3.connect(path) as other,
+    ):
+        last = first.arrive("a")
+        other.execute("CREATE TRIGGER full BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'full'); END")
+        with StationQueue(path, client.study(study)) as queue:
+            end = time.monotonic() + 60
+            while queue.trouble is None:
+                assert time.monotonic() < end
+                time.sleep(0.02)
+            assert "cannot be used (full)" in queue.trouble
+            other.execute("DROP TRIGGER full")
+            assert queue.wait(last).state == "delivered"
+        assert [each.name for each in client.study(study).subjects()] == ["a"]
+    other.close()
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

@@ -58,6 +58,29 @@ def test_who_writes_to_it_is_told_and_then_everybody(store: str, problem: Proble
         assert not [line for line in running.errors if "failed" in line]
 
 
+@pytest.mark.parametrize("go", [rows_go, file_goes])
+def test_whoever_asks_is_told_before_anybody_writes(store: str, problem: Problem, go: Callable[[str], None]) -> None:
+    with Running(store, "--open") as running:
+        begun(running, problem)
+        assert running.call("GET", at("bolts", "subjects", "a", "ask")).status == 200
+        go(store)
+        for path in (at("bolts", "subjects", "a", "ask"), at("bolts", "find"), at("bolts", "summary"), at("bolts")):
+            answer = running.call("GET", path)
+            assert (answer.status, answer.json["type"]) == (404, "urn:proband:UnknownStudyError")
+
+
+def test_whoever_asks_is_told_of_an_older_copy(store: str, problem: Problem) -> None:
+    """The last entry is gone, and so is what was read of it: advice on it would be about nobody."""
+    with Running(store, "--open") as running:
+        begun(running, problem)
+        with sqlite3.connect(store.removeprefix("sqlite:///")) as file:
+            file.execute("DELETE FROM entries WHERE number = 2")
+        file.close()
+        answer = running.call("GET", at("bolts", "subjects", "a", "ask"))
+        assert (answer.status, answer.json["type"]) == (409, "urn:proband:TamperedError")
+        assert "entry 2 is missing" in answer.detail
+
+
 @pytest.mark.parametrize("asked", [True, False])
 @pytest.mark.parametrize("go", [rows_go, file_goes])
 def test_another_one_of_its_name_is_another_one(
@@ -97,6 +120,7 @@ def test_on_a_server_it_is_told_as_well(postgresql_url: str, problem: Problem) -
             server.execute("DELETE FROM proband_cache")
             server.execute("DELETE FROM proband_entries")
             server.execute("DELETE FROM proband_studies")
+        assert running.call("GET", at("bolts", "subjects", "a", "ask")).status == 404
         assert running.call("POST", at("bolts", "arrive"), {"subject": "b"}).status == 404
         assert running.call("GET", at("bolts", "events")).status == 404
         assert running.call("GET", at("bolts", "subjects", "a", "ask")).status == 404

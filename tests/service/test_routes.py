@@ -314,10 +314,22 @@ def test_mistakes_are_answered_by_the_field(service: Running, tokens: dict[str, 
         assert answer.status == 422
         return answer.detail
 
-    assert "body.subjct: Extra inputs are not permitted" in arrive({"subjct": "a"})
-    assert "body.known.visual" in arrive({"known": {"visual": True}})
+    assert "body.subjct is no field of this request; correct its name" in arrive({"subjct": "a"})
+    assert "body.known.visual is true; an outcome is a text or a finite number" in arrive({"known": {"visual": True}})
+    assert "body.subject is 'xxx" in arrive({"subject": "x" * 10_000})
+    many = arrive({"known": {str(i): None for i in range(5)}})
+    assert many.count("is null") == 3
+    assert "(and 2 more)" in many
     assert "printable" in arrive({"subject": "a\u202eb"})
     assert service.call("PUT", at(study, "arrive"), {}, token=tokens["operator"]).status == 405
+    headers = {"Content-Type": "application/json"}
+    for body, said in (
+        (b'{"subject": ', "stops being JSON"),
+        (b'{"known": {"visual": NaN}}', "body.known.visual is nan; an outcome is"),
+        (b'{"known": {"visual": 1e400}}', "body.known.visual is inf; an outcome is"),
+    ):
+        broken = service.call("POST", at(study, "arrive"), body=body, headers=headers, token=tokens["operator"])
+        assert said in broken.detail
     broken = service.call("POST", at(study, "arrive"), body=b'{"subject": ', token=tokens["operator"])
     assert broken.status == 422
     assert json.loads(broken.body)["type"] == "urn:proband:RequestError"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -104,6 +106,37 @@ def test_a_stream_ends_with_the_service(store: str, tokens: dict[str, str], prob
             next(events)
             running.stop()
             assert list(events) == []
+
+
+@pytest.mark.parametrize("way", ["log-out", "revoked", "revoked elsewhere", "token revoked"])
+def test_a_stream_ends_with_the_right_to_it(
+    service: Running, tokens: dict[str, str], study: str, verb: Verb, store: str, way: str
+) -> None:
+    """Long before anything is written that it could tell of, and before a first word of silence (15 seconds)."""
+    made = service.call("POST", "/api/tokens", {"user": "Ada", "role": "viewer"}, token=tokens["admin"]).json
+    headers = {"Authorization": f"Bearer {made['secret']}"}
+    if way != "token revoked":
+        login = service.call("POST", "/login", {"token": made["secret"]})
+        headers = {"Cookie": login.headers["set-cookie"].partition(";")[0]}
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
+    connection.request("GET", at(study, "stream"), headers=headers)
+    answer = connection.getresponse()
+    while not answer.readline().startswith(b"id: 1"):
+        pass
+    if way == "log-out":
+        gone = service.call("POST", "/logout", headers={**headers, "Sec-Fetch-Site": "same-origin"})
+        assert gone.status == 200
+    elif way == "revoked elsewhere":
+        revoke = [sys.executable, "-m", "proband", "token", "revoke", made["id"], "--store", store]
+        subprocess.run(revoke, check=True, capture_output=True)
+    else:
+        assert service.call("DELETE", f"/api/tokens/{made['id']}", token=tokens["admin"]).status == 200
+    if way != "revoked elsewhere":  # where the service learns of it within a second
+        verb("arrive", subject="nobody's business")
+    rest = answer.read()
+    assert b"id: 2" not in rest
+    assert b"still here" not in rest
+    connection.close()
 
 
 def test_streams_are_bounded(tmp_path_factory: pytest.TempPathFactory, problem: Problem) -> None:

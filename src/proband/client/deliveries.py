@@ -254,7 +254,10 @@ class StationQueue:
     def _work(self) -> None:
         while not self._closed:
             self._news.clear()
-            self.deliver()
+            try:
+                self.deliver()
+            except StoreError as error:  # its own disk: it is tried again as well
+                self.trouble = str(error)
             self._news.wait(PAUSE if self.trouble else None)
 
     def _mark(self, delivery: Delivery, state: str, answer: str | None, *, was: str = WAITING) -> None:

@@ -28,7 +28,7 @@ from proband.service.guard import Guard
 from proband.service.limits import Limits
 from proband.service.metrics import Metrics
 from proband.service.planning import Planning
-from proband.service.problems import MEDIA_TYPE, problem_of, told_of
+from proband.service.problems import MEDIA_TYPE, mistakes_in, problem_of, told_of
 from proband.service.routes import access, drafts, knowledge, logs, running, studies, subjects
 from proband.service.shortcut import Shortcut
 from proband.service.state import State
@@ -146,10 +146,8 @@ async def _told(request: Request, error: Exception) -> Response:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    wrong = error.errors()[:3]
-    said = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong)
-    more = f" (and {len(error.errors()) - 3} more)" if len(error.errors()) > 3 else ""
-    return problem_of(RequestError(f"the request breaks a rule: {said}{more}; /openapi.json says what it may hold"))
+    said = mistakes_in(error.errors())
+    return problem_of(RequestError(f"the request breaks a rule: {said}; /openapi.json says what it may hold"))
 
 
 async def _http(request: Request, error: Exception) -> Response:

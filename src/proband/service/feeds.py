@@ -13,6 +13,7 @@ the last one that he has, and goes on from there.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -23,7 +24,7 @@ from proband.service.desk import Desk
 from proband.studies.stores.contract import Entry
 
 LOOK = 0.5
-"""Seconds after which a feed looks for what other processes wrote."""
+"""Seconds after which a feed looks for what other processes wrote, and a stream whether its watcher may go on."""
 
 PACE = 0.1
 """Seconds between two looks while there is something new."""
@@ -161,10 +162,12 @@ class Feeds:
             self._feeds[study] = feed
         feed.watchers += 1
         try:
-            yield b"retry: 1000\n\n"
+            sent, told = b"retry: 1000\n\n", time.monotonic()
             while still() and not self._closing:
-                sent, after = await feed.after(after, PING)
-                yield sent or b": still here\n\n"
+                if sent or time.monotonic() >= told + PING:
+                    yield sent or b": still here\n\n"
+                    told = time.monotonic()
+                sent, after = await feed.after(after, LOOK)
         finally:
             feed.watchers -= 1
             if not feed.watchers:

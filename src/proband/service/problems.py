@@ -13,7 +13,7 @@ from typing import Any
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from proband.errors import ProbandError, as_problem
+from proband.errors import ProbandError, as_problem, shown
 from proband.texts import escaped, without_passwords
 
 MEDIA_TYPE = "application/problem+json"
@@ -47,6 +47,50 @@ def encoded(content: Any) -> bytes:
     '{"value":null,"unit":"µm"}'
     """
     return to_json(content, inf_nan_mode="null")
+
+
+_RULES = {
+    "outcomes": "an outcome is a text or a finite number",
+    "known": "an outcome is a text or a finite number",
+    "outcome": "an outcome is a text or a finite number, and null withdraws it",
+    "decision": "a decision is a name, or one for each thing to be decided",
+}
+"""Of fields that may hold several things, of which a model tells one by one that they are not there."""
+
+_SAID = {
+    "missing": "is missing; give it",
+    "extra_forbidden": "is no field of this request; correct its name, or drop it",
+}
+
+
+def mistakes_in(errors: Sequence[Mapping[str, Any]]) -> str:
+    """Return what is wrong with a request, by field: the value, the rule and the remedy; the first three of them.
+
+    Examples
+    --------
+    >>> mistakes_in([{"type": "string_type", "loc": ("body", "outcomes", "gap", "str"), "msg": "", "input": None}])
+    'body.outcomes.gap is null; an outcome is a text or a finite number'
+    """
+    said: dict[str, str] = {}
+    for error in errors:
+        place, rule = [str(part) for part in error["loc"]], None
+        if len(place) > 2 and error["type"] != "too_short":
+            rule = _RULES.get(place[1])
+            place = place[: 3 if place[1] in ("outcomes", "known") else 2] if rule else place
+        said.setdefault(".".join(place), _said(error, rule, secret="token" in place))
+    told = [f"{place} {what}" for place, what in said.items()]
+    return "; ".join(told[:3]) + (f" (and {len(told) - 3} more)" if len(told) > 3 else "")
+
+
+def _said(error: Mapping[str, Any], rule: str | None, *, secret: bool) -> str:
+    if error["type"] == "json_invalid":
+        return f"is where this stops being JSON ({error.get('ctx', {}).get('error', 'a mistake')}); correct it"
+    if error["type"] in _SAID:
+        return _SAID[error["type"]]
+    value = error.get("input")
+    named = {None: "null", True: "true", False: "false"}.get(value) if isinstance(value, bool | None) else shown(value)
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"is {'wrong' if secret else named}; {rule or message[:1].lower() + message[1:]}"
 
 
 def problem_of(error: ProbandError, headers: Mapping[str, str] | None = None, *, status: int | None = None) -> Response:

@@ -118,10 +118,11 @@ def test_the_page_goes_on_when_the_service_is_started_again(
 def test_an_engineer_fills_proves_and_restarts_a_study(visit: Visit, study: str, tmp_path: Path) -> None:
     page = visit("engineer").goes(f"study/{study}")
     (tmp_path / "past.csv").write_text("visual,ultrasonic\nclean,ok\nrusty,\n")
-    page.get_by_role("button", name="Learn from past records").click()
-    page.get_by_label("A table (CSV, .xlsx or Parquet)").set_input_files(tmp_path / "past.csv")
-    page.get_by_role("button", name="Learn", exact=True).click()
-    expect(page.locator(".toasts")).to_contain_text("2 past subjects added, 0 known already")
+    for said in ("2 past subjects added, 0 known already", "0 past subjects added, 2 known already"):
+        page.get_by_role("button", name="Learn from past records").click()
+        page.get_by_label("A table (CSV, .xlsx or Parquet)").set_input_files(tmp_path / "past.csv")
+        page.get_by_role("button", name="Learn", exact=True).click()
+        expect(page.locator(".toasts")).to_contain_text(said)
     page.get_by_role("button", name="Prove the log").click()
     page.get_by_role("button", name="Prove it").click()
     expect(page.get_by_role("dialog")).to_contain_text("Whole: 2 entries")

@@ -75,6 +75,37 @@ def test_no_page_is_wider_than_the_screen(visit: Visit, width: int) -> None:
         .every((each) => each.getBoundingClientRect().right <= innerWidth)"""), "the way to a study is out of sight"
 
 
+SMALL = """[...document.querySelectorAll('button, a.button, select, input:not([type=checkbox]), nav a')]
+    .filter((each) => each.checkVisibility() && each.id !== 'skip')
+    .map((each) => [each.textContent || each.ariaLabel || each.id, each.getBoundingClientRect()])
+    .filter(([, box]) => box.height < 44).map(([text, box]) => `${text} ${box.height}`)"""
+
+
+@pytest.mark.usefixtures("living")
+def test_fingers_find_every_button_of_a_phone(visit: Visit) -> None:
+    visitor = visit("admin", viewport={"width": 360, "height": 740}, has_touch=True)
+    for place in PLACES:
+        page = complete(visitor, place)
+        assert page.evaluate(SMALL) == [], place
+    page = complete(visitor, "study/lines/trail")
+    for each in (page.get_by_role("link", name="Trail"), page.locator("table.trail td.detail b").first):
+        box = each.bounding_box()
+        assert box is not None
+        assert 0 <= box["x"] < box["x"] + box["width"] <= 360, "what the page is about is out of sight"
+
+
+@pytest.mark.usefixtures("living")
+def test_numbers_have_true_minus_signs_and_units(visit: Visit) -> None:
+    visitor = visit("viewer")
+    for place in PLACES:
+        if place not in ("new", "tokens"):
+            assert re.findall(r"(?:^|[\s(])-\d.*", complete(visitor, place).locator("main").inner_text(), re.M) == []
+    assert "−" in complete(visitor, "study/lines/policy").locator("main").inner_text()
+    certified = complete(visitor, "study/sites/policy").locator("main").inner_text()
+    for bound in re.findall(r"within (.*) a round", certified):
+        assert bound.endswith(" EUR/month")
+
+
 @pytest.mark.usefixtures("living")
 def test_the_colours_are_the_systems_or_chosen(visit: Visit) -> None:
     visitor = visit("viewer", color_scheme="dark")
@@ -99,6 +130,7 @@ def test_every_page_is_reached_by_keyboard(visit: Visit) -> None:
         page.keyboard.press("Enter")
         expect(page.get_by_role("link", name=tab, exact=True).first).to_have_attribute("aria-current", "page")
         expect(page.locator("h1")).to_be_visible()
+    expect(page.locator(".chart svg").first).to_be_visible()  # what is skipped to is there
     page.locator("#skip").focus()
     expect(page.locator("#skip")).to_be_visible()
     page.keyboard.press("Enter")

@@ -198,7 +198,7 @@ def test_a_study_that_is_removed_under_an_open_page(operator: Visitor, store: st
     operator.enters("1")
     expect(page.locator(".toasts .wrong")).to_contain_text(f"there is no study '{study}'")
     page.get_by_role("link", name="Dashboard").click()
-    expect(page.get_by_role("heading", name="There is no such thing")).to_be_visible()
+    expect(page.get_by_role("heading", name="There is no such study")).to_be_visible()
     page.get_by_role("link", name="All studies").click()
     expect(page.get_by_role("heading", name="Studies")).to_be_visible()
     expect(page.locator("main")).not_to_contain_text(study)
@@ -236,6 +236,42 @@ def test_what_is_measured_is_typed_with_its_unit(
     page.get_by_role("button", name="What was measured on part 1").click()
     expect(card(page, "part 1").locator(".chips")).to_contain_text("strength 905 MPa")
     assert subjects(service, tokens, name)["part 1"]["known"] == {"hardness": 31.5, "strength": 905.0}
+
+
+def test_what_is_no_number_measures_corrects_and_lets_arrive_nothing(
+    visit: Visit, service: Running, tokens: dict[str, str], study: str
+) -> None:
+    """In JSON it is null, by which a correction withdraws an outcome; in the field it would be a subject's name."""
+    tests = [Test("hardness", 0.08, outcomes=None, unit="HRC"), Test("strength", 0.6, outcomes=None, unit="MPa")]
+    reward = Projection((Score("strength", {"strength": 1.0}),), (Piece("ship", value=1.0),))
+    name = f"mistyped {study}"
+    given = new_study(Problem(tests, ["ship", "scrap"], reward, name="x"), name=name)
+    assert service.call("POST", "/api/studies", given, token=tokens["engineer"]).status == 201
+    visitor = visit("operator")
+    page = visitor.goes(f"study/{name}/operate")
+    expect(page.locator("#entry")).to_be_focused()
+    visitor.enters("part 1")
+    page.get_by_label("hardness in HRC").first.fill("31.5 HRC")
+    page.get_by_label("hardness in HRC").first.press("Enter")
+    expect(page.get_by_role("dialog")).to_contain_text("waits for a number, and this is none")
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_label("hardness in HRC").first.fill("31.5")
+    page.get_by_label("hardness in HRC").first.press("Enter")
+    expect(card(page, "part 1").locator(".chips")).to_contain_text("hardness 31.5 HRC")
+    card(page, "part 1").get_by_role("button", name="Correct, void").click()
+    box = page.get_by_role("dialog")
+    box.get_by_role("button", name="Correct hardness").click()
+    for wrong in ("32 HRC", "1.000,5", "Infinity"):
+        box.get_by_label("hardness was rather").fill(wrong)
+        box.get_by_label("Reason").first.fill("misread")
+        box.get_by_role("button", name="Correct", exact=True).click()
+        expect(box.get_by_role("alert")).to_contain_text(f"“{wrong}” is no number")
+    assert subjects(service, tokens, name)["part 1"]["known"] == {"hardness": 31.5}
+    box.get_by_label("hardness was rather").fill("−32,5")
+    box.get_by_role("button", name="Correct", exact=True).click()
+    expect(box.get_by_role("alert")).to_have_count(0)
+    expect(box).to_contain_text("hardness −32.5")
+    assert list(subjects(service, tokens, name)) == ["part 1"]
 
 
 def test_a_number_is_cut_into_outcomes(visit: Visit, service: Running, tokens: dict[str, str], study: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 from tests.service.page.conftest import Visit
 from tests.service.running import Running
 
@@ -25,6 +25,23 @@ def test_somebody_logs_in_and_out(visit: Visit, tokens: dict[str, str], study: s
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     page.reload()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_a_log_out_ends_every_page_of_the_browser(visit: Visit, tokens: dict[str, str], study: str) -> None:
+    visitor = visit(None)
+    visitor.log_in(tokens["operator"])
+    page = visitor.goes(f"study/{study}/operate")
+    other = visitor.goes(f"study/{study}", page=visitor.context.new_page())
+    expect(other.locator(".figures")).to_contain_text("Finished")
+    page.get_by_role("button", name="Log out").click()
+    expect(other.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_a_study_that_is_not_there(visit: Visit) -> None:
+    page = visit("viewer").goes("study/nowhere")
+    expect(page.get_by_role("heading", name="There is no such study")).to_be_visible()
+    expect(page.get_by_role("navigation", name="Study")).to_have_count(0)
+    expect(page.get_by_role("alert")).not_to_contain_text("proband study list")
 
 
 def test_the_link_that_was_printed_logs_in(visit: Visit, service: Running) -> None:
@@ -81,3 +98,20 @@ def test_an_admin_makes_a_token_and_revokes_it(visit: Visit, service: Running, s
     page.get_by_role("button", name="Revoke it").click()
     expect(page.get_by_role("row", name="Grace")).to_contain_text("revoked 20")
     assert service.call("GET", "/api/me", token=secret).status == 401
+
+
+def test_a_token_whose_answer_gets_lost_is_made_once(visit: Visit, service: Running, tokens: dict[str, str]) -> None:
+    """Asked again, it would be a second one; the first one's secret nobody has seen, and it can be revoked."""
+    page = visit("admin").goes("tokens")
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort("connectionreset")
+
+    page.route("**/api/tokens", lambda route: lose(route) if route.request.method == "POST" else route.continue_())
+    page.get_by_role("button", name="New token").click()
+    page.get_by_label("User").fill("Heidi")
+    page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("The service does not answer")
+    made = service.call("GET", "/api/tokens", token=tokens["admin"]).json
+    assert [token["user"] for token in made].count("Heidi") == 1

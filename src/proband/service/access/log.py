@@ -119,21 +119,16 @@ class AccessLog:
 
     def visitor(self, secret: str) -> Caller | None:
         """Return who logged in and was given this secret; None if the log-in is over."""
-        session, now = self._sessions.get(digest_of(secret)), self._clock()
-        if session is None or now >= session.expires:
-            return None
-        if session.token == STARTUP:
-            known = self._startup
-            return None if known is None or known.user != session.user else replace(known, by_cookie=True)
-        token = self._tokens.get(session.token)
-        return token.caller(by_cookie=True) if token is not None and token.valid(now) else None
+        return self._visiting(digest_of(secret))
 
     def log_out(self, secret: str, caller: Caller) -> None:
         """End a log-in."""
         self._append(LEFT, caller.token, {"digest": digest_of(secret)}, caller.user)
 
     def still(self, caller: Caller) -> bool:
-        """Return whether a caller's token is valid still."""
+        """Return whether a caller may go on: his token is valid still, and the log-in by which he came is not over."""
+        if caller.session is not None:
+            return self._visiting(caller.session) is not None
         token = self._tokens.get(caller.token)
         return token is None or token.valid(self._clock())
 
@@ -152,6 +147,17 @@ class AccessLog:
             except UnknownStudyError:  # nobody made a token yet
                 pass
             self._read = began
+
+    def _visiting(self, digest: str) -> Caller | None:
+        """Return who logged in, by the hash of the secret that he was given."""
+        session, now = self._sessions.get(digest), self._clock()
+        if session is None or now >= session.expires:
+            return None
+        if session.token == STARTUP:
+            known = self._startup
+            return None if known is None or known.user != session.user else replace(known, session=digest)
+        token = self._tokens.get(session.token)
+        return token.caller(digest) if token is not None and token.valid(now) else None
 
     def _append(self, kind: str, token: str, data: dict[str, Any], actor: str) -> None:
         key = secrets.token_hex(16)

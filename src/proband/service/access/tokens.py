@@ -50,6 +50,8 @@ ROLES = tuple(str(role) for role in Role)
 class Caller:
     """Somebody who asks: his name for the log, his role, the studies that he may see (None: all), and by which token.
 
+    Whoever logged in is known by that log-in as well, as the hash of its secret: his right ends with it.
+
     Examples
     --------
     >>> ada = Caller("Ada", Role.OPERATOR, ("bolts",), "a1")
@@ -63,7 +65,7 @@ class Caller:
     role: Role
     studies: tuple[str, ...] | None
     token: str
-    by_cookie: bool = False
+    session: str | None = None
 
     def sees(self, study: str) -> bool:
         """Return whether a study is one of his."""
@@ -124,9 +126,9 @@ class Token:
         """Return whether it opens anything."""
         return self.revoked is None and (self.expires is None or now < self.expires)
 
-    def caller(self, *, by_cookie: bool = False) -> Caller:
-        """Return whoever holds it."""
-        return Caller(self.user, self.role, self.studies, self.id, by_cookie)
+    def caller(self, session: str | None = None) -> Caller:
+        """Return whoever holds it, or logged in by it."""
+        return Caller(self.user, self.role, self.studies, self.id, session)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what anybody may know of it, as JSON values."""

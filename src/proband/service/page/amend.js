@@ -2,8 +2,8 @@
 // its reason; what was told stays in the log.
 
 import * as api from "./api.js";
-import { choice, dialog, field, fill, h, tell, toast } from "./dom.js";
-import { cost, moment } from "./numbers.js";
+import { choice, dialog, field, fill, h, toast, wrong } from "./dom.js";
+import { cost, moment, shown, typed } from "./numbers.js";
 import { may, me, memory } from "./places.js";
 
 const WITHDRAW = "withdrawn";
@@ -13,18 +13,28 @@ export async function amend(study, about, name, { note = null, station = null, c
   const place = api.at(study, "subjects", name);
   let subject = await api.get(place);
   const body = h("div", {});
-  const box = dialog(name, note && h("p", { class: "notice" }, note), body);
+  const said = h("div", {});
+  const box = dialog(name, note && h("p", { class: "notice" }, note), said, body);
   const where = station ?? memory.get("station", me.user);
 
-  async function send(verb, content, said) {
+  let busy = false;
+
+  /** Write something, once; what goes wrong is said in the dialog, which is in front of everything else. */
+  async function send(verb, content, done) {
+    if (busy) return;
+    busy = true;
+    fill(said);
     try {
-      subject = await api.post(`${place}/${verb}`, { ...content, station: where });
-      toast(said);
+      subject = await api.post(`${place}/${verb}`, { ...content(), station: where });
+      toast(done);
       changed();
       if (subject.status === "voided") box.close();
       else draw();
     } catch (error) {
-      tell(error);
+      fill(said, wrong(error));
+      said.scrollIntoView({ block: "nearest" });
+    } finally {
+      busy = false;
     }
   }
 
@@ -41,7 +51,7 @@ export async function amend(study, about, name, { note = null, station = null, c
   }
 
   function row(test, outcome, operator) {
-    const item = h("li", {}, h("span", {}, h("span", { class: "of" }, test), " ", h("b", {}, String(outcome))));
+    const item = h("li", {}, h("span", {}, h("span", { class: "of" }, test), " ", h("b", {}, shown(outcome))));
     if (!operator) return item;
     const button = h("button", { type: "button", class: "small", "aria-label": `Correct ${test}`, onclick: () => {
       button.remove();
@@ -61,9 +71,9 @@ export async function amend(study, about, name, { note = null, station = null, c
     const reason = h("input", { required: true, maxlength: 2000, autocomplete: "off" });
     const given = () => {
       if (names) return value.selectedIndex === value.options.length - 1 ? null : value.value;
-      return value.value.trim() === "" ? null : Number(value.value.replace(",", "."));
+      return value.value.trim() === "" ? null : typed(value.value);
     };
-    return h("form", { class: "amend", onsubmit: (event) => { event.preventDefault(); send("correct", { test, outcome: given(), reason: reason.value }, `${name}: ${test} is corrected`); } },
+    return h("form", { class: "amend", onsubmit: (event) => { event.preventDefault(); send("correct", () => ({ test, outcome: given(), reason: reason.value }), `${name}: ${test} is corrected`); } },
       field(`${test} was rather`, value), field("Reason", reason), h("button", { type: "submit", class: "main" }, "Correct"));
   }
 
@@ -78,16 +88,16 @@ export async function amend(study, about, name, { note = null, station = null, c
     };
     test.addEventListener("change", offer);
     offer();
-    const given = () => (about.outcomes[test.value] ? value.value : Number(value.value.replace(",", ".")));
+    const given = () => (about.outcomes[test.value] ? value.value : typed(value.value));
     return h("details", {}, h("summary", {}, "Something came to light"),
-      h("form", { class: "amend", onsubmit: (event) => { event.preventDefault(); send("reveal", { outcomes: { [test.value]: given() } }, `${name}: ${test.value} is known now`); } },
+      h("form", { class: "amend", onsubmit: (event) => { event.preventDefault(); send("reveal", () => ({ outcomes: { [test.value]: given() } }), `${name}: ${test.value} is known now`); } },
         field("Test", test), place_, h("button", { type: "submit", class: "main" }, "Tell it")));
   }
 
   function voiding() {
     const reason = h("input", { required: true, maxlength: 2000, autocomplete: "off" });
     return h("details", {}, h("summary", {}, "It does not count"),
-      h("form", { class: "amend", onsubmit: (event) => { event.preventDefault(); send("void", { reason: reason.value }, `${name} is voided`); } },
+      h("form", { class: "amend", onsubmit: (event) => { event.preventDefault(); send("void", () => ({ reason: reason.value }), `${name} is voided`); } },
         field("Reason", reason, "It stays in the log, and counts no more. Nobody can take this back."), h("button", { type: "submit", class: "danger" }, "Void it")));
   }
 

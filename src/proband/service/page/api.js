@@ -73,8 +73,9 @@ async function call(method, path, options) {
       } catch (error) {
         if (error.name === "AbortError" || options.signal?.aborted) throw error;
         if (error.status === 401 && !options.quiet) onStranger();
-        const passing = error instanceof TypeError || BUSY.includes(error.status);
-        if (!passing || Date.now() > end) throw error;
+        const silent = error instanceof TypeError;
+        if (!(silent || BUSY.includes(error.status))) throw error;
+        if (Date.now() > end) throw silent ? new Refusal(0, { detail: "The service does not answer; try again when it is back." }) : error;
         if (!waits) { waits = true; unanswered += 1; onAway(unanswered, method !== "GET"); }
         await pause(PAUSES[Math.min(tries, PAUSES.length - 1)], options.signal);
       }

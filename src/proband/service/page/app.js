@@ -56,8 +56,11 @@ function nothing() {
 
 function failed(error) {
   if (error.status === 401) return;
-  const title = error.status === 403 ? "This is not for you" : error.status === 404 ? "There is no such thing" : "This cannot be shown";
-  fill(main, h("h1", { tabindex: "-1" }, title), h("p", { class: "wrong", role: "alert" }, error.detail ?? error.message),
+  const gone = error.type === "UnknownStudyError";
+  const title = error.status === 403 ? "This is not for you" : gone ? "There is no such study" : error.status === 404 ? "There is no such thing" : "This cannot be shown";
+  const said = gone ? "It was removed, or its name is written in another way." : error.detail ?? error.message;
+  if (gone) header(null);
+  fill(main, h("h1", { tabindex: "-1" }, title), h("p", { class: "wrong", role: "alert" }, said),
     h("p", {}, h("a", { href: link() }, "All studies")));
   document.title = `${title} · proband`;
 }

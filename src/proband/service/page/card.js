@@ -1,7 +1,7 @@
 // The card of an open subject: the next step in large letters, why, what it costs, and buttons for what it showed.
 
 import { choice, fill, fresh, h, tell, toast } from "./dom.js";
-import { amount, cost } from "./numbers.js";
+import { amount, cost, sentence, shown } from "./numbers.js";
 import { priceOf } from "./bench.js";
 
 const LETTERS = "abcdefghijklmnopqrstuvw";
@@ -74,7 +74,7 @@ export class Card {
   }
 
   reason(next) {
-    if (!next.instead) return next.reason;
+    if (!next.instead) return sentence(next.reason);
     const lost = next.loss === null || next.loss === undefined ? "" : ` It loses ${amount(next.loss, next.unit)} to it.`;
     return `“${next.instead}” is skipped here, which is no result: nothing is recorded of it.${next.action ? " This is the best of what is left." : " Nothing is left to test: decide."}${lost}`;
   }
@@ -143,7 +143,7 @@ export class Card {
   /** What is known, and what is skipped. */
   known(subject) {
     const chips = Object.entries(subject.known).map(([test, outcome]) =>
-      h("li", {}, h("span", { class: "of" }, test), " ", h("b", {}, String(outcome)), unitOf(this.bench.tests.get(test), outcome)));
+      h("li", {}, h("span", { class: "of" }, test), " ", h("b", {}, shown(outcome)), unitOf(this.bench.tests.get(test), outcome)));
     const skipped = this.bench.skipped(this.step).map((test) =>
       h("li", { class: "skipped" }, h("span", { class: "of" }, test), " skipped ",
         h("button", { type: "button", class: "quiet small", onclick: () => this.bench.skip(this.step, test, false) }, "Do not skip")));

@@ -70,12 +70,12 @@ function figures(found) {
 function money(value, unit) {
   if (value === null) return "–";
   const [all, name] = rounded(value, unit);
-  return [cost(all), " ", h("small", {}, name)];
+  return [h("span", { class: "whole" }, cost(all)), " ", h("small", {}, name)];
 }
 
 function rounded(value, unit) {
   const [all, name] = scaled(value, unit);
-  return [Math.round(all * 100) / 100, name];
+  return [Math.abs(all) < 10_000 ? Math.round(all * 100) / 100 : Math.round(all), name];
 }
 
 function figure(title, value, below) {

@@ -45,6 +45,9 @@ export function entryField(hands) {
   return { form, input, take, refocus };
 }
 
+/** A number with something after it: what is typed where a number is waited for, rather than a subject's name. */
+const ALMOST = /^[-+−]?\d[\d.,]*\s*\D{0,6}$/;
+
 async function understood(text, hands) {
   if (!text) return;
   if (text.startsWith("#") && text.length > 1) { await hands.subject(text.slice(1).trim()); return; }
@@ -64,6 +67,9 @@ async function understood(text, hands) {
     const yes = await ask(`What is ${text}?`, `“${active.name}” waits for a number.`, `What was measured on ${active.name}`);
     if (yes) { hands.measured(active, number); return; }
     if (!(await ask(`Shall ${text} arrive?`, `“${text}” is no open subject.`, "It arrives"))) return;
+  } else if (active && hands.wantsNumber(active) && ALMOST.test(text)) {
+    const why = `“${active.name}” waits for a number, and this is none; write it as 12.5, without its unit.`;
+    if (!(await ask(`Shall ${text} arrive?`, why, "It arrives"))) return;
   }
   await hands.subject(text);
 }

@@ -2,7 +2,7 @@
 // and whether the subjects still follow one law.
 
 import { h } from "./dom.js";
-import { amount, count, number, percent, scaled } from "./numbers.js";
+import { amount, count, number, percent, scaled, sentence } from "./numbers.js";
 import { link } from "./places.js";
 
 /** Return what was learned. */
@@ -11,7 +11,7 @@ export function knowledge(found, study) {
     found.exploration && exploration(found.exploration),
     found.statement?.worth && worth(found.statement.worth, found.unit),
     found.statement?.certificate && certificate(found.statement.certificate, found.unit),
-    found.statement?.notices.map((notice) => h("p", { class: "notice" }, notice)),
+    found.statement?.notices.map((notice) => h("p", { class: "notice" }, sentence(notice))),
     found.drift && drift(found.drift),
     h("p", {}, h("a", { href: link("study", study, "policy") }, "The policy")),
   ];
@@ -40,7 +40,7 @@ export function certificate(given, unit) {
   const list = (title, tests) => [h("dt", {}, title), h("dd", {}, tests.length ? tests.join(", ") : "none")];
   return [
     h("h3", {}, "Certificate"),
-    h("p", { class: given.withdrawn ? "notice" : "" }, given.says),
+    h("p", { class: given.withdrawn ? "notice" : "" }, given.says.replace(/within \S+ a round/, `within ${amount(given.bound, unit)} a round`)),
     h("dl", { class: "facts" },
       list("in the best set", given.inside), list("not in it", given.outside), list("undecided", given.undecided),
       list(`best so far (${given.best.length})`, given.best),
@@ -56,6 +56,6 @@ function drift(report) {
     h("p", { class: report.alarm ? "wrong" : "" },
       report.alarm ? `The subjects have changed: seen at subject ${number(report.raised.subject)} (${p}).` : `None seen in ${count(report.observations, "outcome")} of ${count(report.subjects, "subject")} (${p}).`),
     report.suspects.length > 0 && h("details", { open: report.alarm }, h("summary", {}, "What speaks most for it"),
-      h("ul", {}, report.suspects.slice(0, 5).map((suspect) => h("li", {}, suspect.text ?? JSON.stringify(suspect))))),
+      h("ul", {}, report.suspects.slice(0, 5).map((suspect) => h("li", {}, sentence(suspect.text) ?? JSON.stringify(suspect))))),
   ];
 }

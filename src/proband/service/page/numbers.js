@@ -12,6 +12,16 @@ export function number(value, digits = 4) {
 /** Return a text with a true minus sign. */
 const signed = (text) => text.replace("-", "−");
 
+/** Return the number that somebody typed; throw if it is none: as JSON it would be nothing, and nothing may mean something. */
+export function typed(text) {
+  const value = text.trim() === "" ? NaN : Number(text.trim().replace("−", "-").replace(",", "."));
+  if (!Number.isFinite(value)) throw new Error(`“${text}” is no number; write it as 12.5, without its unit.`);
+  return value;
+}
+
+/** Return a sentence of the library's with true minus signs before its numbers. */
+export const sentence = (text) => text?.replace(/(^|[\s(])-(?=[\d.])/g, "$1−");
+
 /** Return a number that is very large or very small, with a power of ten. */
 function powered(value, digits) {
   const [mantissa, power] = value.toExponential(digits - 1).split("e");
@@ -20,6 +30,9 @@ function powered(value, digits) {
 }
 
 const SCALED = /^([0-9]+(?:\.[0-9]+)?)\s*[×x*]?\s+(\S.*)$/;
+
+/** Return what a test showed: its name, or what was measured, with all digits that matter. */
+export const shown = (outcome) => (typeof outcome === "number" ? number(outcome, 12) : String(outcome));
 
 /** Return an amount and its unit, multiplied out where the unit holds a number: 0.5 of "100 EUR/month" are 50 EUR/month. */
 export function scaled(value, unit) {
@@ -34,10 +47,10 @@ export function amount(value, unit) {
   return name ? `${number(all)} ${name}` : number(all);
 }
 
-/** Return an amount as money is written, with the digits of the smallest price. */
+/** Return an amount as money is written, with the digits of the smallest price; large ones need no more than two. */
 export function cost(value, unit) {
   const [all, name] = scaled(value, unit);
-  const text = Number.isInteger(all) ? number(all) : signed(all.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 4 }));
+  const text = Number.isInteger(all) ? number(all) : signed(all.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: Math.abs(all) < 100 ? 4 : 2 }));
   return name ? `${text} ${name}` : text;
 }
 

@@ -103,7 +103,7 @@ class Table {
     return h("table", { class: "subjects" },
       h("caption", { class: "unseen" }, "Subjects, with what their tests showed"),
       h("thead", {}, h("tr", {}, column("subject", "Subject", "first"), column("number", "No."),
-        this.tests.map((test) => column(test.name, test.unit ? `${test.name} (${test.unit})` : test.name, "test")),
+        this.tests.map((test) => column(test.name, test.unit ? `${test.name} (${test.unit})` : test.name, test.measured ? "number" : "test")),
         FACTS.map(([key, title]) => column(key, key === "spent" && unit ? `${title} (${unit})` : title)))),
       h("tbody", {}, found.items.map((subject) => this.row(subject))));
   }
@@ -111,8 +111,8 @@ class Table {
   row(subject) {
     const shown = this.tests.map((test) => {
       const outcome = subject.known[test.name];
-      if (outcome === undefined) return h("td", { class: "none", title: NOT_RUN }, "NA");
-      return h("td", {}, typeof outcome === "number" ? number(outcome, 6) : outcome);
+      if (outcome === undefined) return h("td", { class: test.measured ? "none number" : "none", title: NOT_RUN }, "NA");
+      return typeof outcome === "number" ? h("td", { class: "number" }, number(outcome, 6)) : h("td", {}, outcome);
     });
     return h("tr", { class: subject.status },
       h("th", { scope: "row", class: "first" }, h("button", { type: "button", class: "quiet small", onclick: () => this.open(subject.name) }, subject.name)),

@@ -20,9 +20,9 @@ function table(tokens, load) {
     h("thead", {}, h("tr", {}, ["User", "Role", "Studies", "Made", "Holds until", ""].map((title) => h("th", { scope: "col" }, title || h("span", { class: "unseen" }, "Revoke"))))),
     h("tbody", {}, sorted.map((token) => h("tr", { class: token.revoked ? "ended" : null },
       h("th", { scope: "row" }, token.user, " ", h("small", {}, token.id)),
-      h("td", {}, token.role), h("td", {}, token.studies?.join(", ") ?? "all"),
-      h("td", {}, moment(token.created), h("br"), h("small", {}, `by ${token.created_by}`)),
-      h("td", {}, token.revoked ? `revoked ${moment(token.revoked)}` : token.expires ? moment(token.expires) : "no end"),
+      h("td", { dataset: { title: "Role" } }, token.role), h("td", { dataset: { title: "Studies" } }, token.studies?.join(", ") ?? "all"),
+      h("td", { dataset: { title: "Made" } }, moment(token.created), h("br"), h("small", {}, `by ${token.created_by}`)),
+      h("td", { dataset: { title: "Holds until" } }, token.revoked ? `revoked ${moment(token.revoked)}` : token.expires ? moment(token.expires) : "no end"),
       h("td", {}, !token.revoked && h("button", { type: "button", class: "small", "aria-label": `Revoke the token of ${token.user}`, onclick: () => revoke(token, load) }, "Revoke"))))));
 }
 
@@ -47,7 +47,7 @@ async function make(load) {
     const chosen = [...studies.selectedOptions].map((option) => option.value);
     const given = { user: user.value.trim(), role: role.value, studies: chosen.length ? chosen : null, days: days.value ? Number(days.value) : null };
     try {
-      const token = await api.post("/api/tokens", given);
+      const token = await api.post("/api/tokens", given, { patience: -1 });  // not twice: nobody would know the secret of the first
       fill(box, h("header", {}, h("h2", { tabindex: "-1" }, `The token of ${token.user}`)),
         h("p", { class: "notice" }, "It is shown this once. Hand it over on a way that others cannot read."),
         h("p", {}, h("code", { class: "secret", tabindex: "0", role: "textbox", "aria-readonly": "true", "aria-label": "Token" }, token.secret)),

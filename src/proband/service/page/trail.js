@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { choice, field, fill, h, heading, seldom, tell, waiting } from "./dom.js";
 import { watch } from "./live.js";
-import { moment, number } from "./numbers.js";
+import { moment, number, shown } from "./numbers.js";
 import { link } from "./places.js";
 
 export const name = "trail";
@@ -48,22 +48,22 @@ const table = (body) => h("table", { class: "trail" }, h("caption", { class: "un
 function row(event, study) {
   return h("tr", {},
     h("th", { scope: "row", class: "number" }, number(event.number)),
-    h("td", { class: "time" }, moment(event.time, { seconds: true })), h("td", {}, event.actor), h("td", {}, event.station),
-    h("td", {}, event.kind),
-    h("td", {}, event.subject && h("a", { href: link("study", study, "subjects", event.subject) }, event.subject)),
-    h("td", {}, detail(event)));
+    h("td", { class: "time" }, moment(event.time, { seconds: true })), h("td", { class: "who" }, event.actor), h("td", { class: "where" }, event.station),
+    h("td", { class: "what" }, event.kind),
+    h("td", { class: "whom" }, event.subject && h("a", { href: link("study", study, "subjects", event.subject) }, event.subject)),
+    h("td", { class: "detail" }, detail(event)));
 }
 
 /** Return what an event says, in a few words; all of it is in the log. */
 function detail({ kind, data }) {
   const against = data.advised !== undefined && data.advised !== (data.test ?? data.decision) ? h("small", {}, ` (advised: ${data.advised})`) : null;
-  if (kind === "observed") return [h("b", {}, data.test), ` ${data.outcome}`, against];
+  if (kind === "observed") return [h("b", {}, data.test), ` ${shown(data.outcome)}`, against];
   if (kind === "decided") return [h("b", {}, said(data.decision)), against];
-  if (kind === "corrected") return [h("b", {}, data.test), ` ${data.was} → ${data.outcome ?? "withdrawn"}: ${data.reason}`];
+  if (kind === "corrected") return [h("b", {}, data.test), ` ${shown(data.was ?? "not run")} → ${shown(data.outcome ?? "withdrawn")}: ${data.reason}`];
   if (kind === "revealed" || (kind === "arrived" && Object.keys(data.known ?? {}).length)) return said(data.outcomes ?? data.known);
   if (kind === "imported") return `${data.source ?? ""}`;
   if (kind === "created") return `${data.agent}, seed ${data.seed}`;
   return data.reason ?? "";
 }
 
-const said = (what) => (typeof what === "object" && what !== null ? Object.entries(what).map(([test, outcome]) => `${test} ${outcome}`).join(", ") : String(what));
+const said = (what) => (typeof what === "object" && what !== null ? Object.entries(what).map(([test, outcome]) => `${test} ${shown(outcome)}`).join(", ") : String(what));

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { choice, field, fill, h, seldom, waiting, wrong } from "./dom.js";
-import { amount, cost, number, scaled } from "./numbers.js";
+import { amount, cost, number, scaled, sentence, typed } from "./numbers.js";
 
 const MOST = 24;
 const SHOWN = 8;
@@ -40,7 +40,7 @@ export class WhatIf {
     for (const [test, input] of this.inputs) {
       const text = input.value.trim();
       if (text === "") continue;
-      given[test] = this.about.outcomes[test] ? text.slice(1) : Number(text.replace(",", "."));
+      given[test] = this.about.outcomes[test] ? text.slice(1) : typed(text);
     }
     return given;
   }
@@ -48,10 +48,11 @@ export class WhatIf {
   advice(known) { return api.post(api.at(this.study, "what-if"), { known }, { signal: this.signal }); }
 
   async ask() {
-    const known = this.known();
-    const asked = (this.asked = JSON.stringify(known));
+    this.asked = null;
     this.answer.setAttribute("aria-busy", "true");
     try {
+      const known = this.known();
+      const asked = (this.asked = JSON.stringify(known));
       const advice = await this.advice(known);
       if (this.asked !== asked) return;
       const changes = h("div", {}, waiting("Looking for what would change it …"));
@@ -72,7 +73,7 @@ export class WhatIf {
       h("p", { class: "kind" }, advice.kind === "test" ? "Next test" : "Decide"),
       h("p", { class: "action" }, advice.action),
       h("p", { class: "price" }, advice.kind === "test" ? cost(advice.cost, advice.unit) : "", advice.spent > 0 && h("small", {}, ` after ${cost(advice.spent, advice.unit)}`)),
-      h("p", { class: "reason" }, advice.reason),
+      h("p", { class: "reason" }, sentence(advice.reason)),
       h("p", { class: "hint" }, `As learned up to event ${number(advice.policy)}.`),
       advice.alternatives.length > 0 && this.alternatives(advice),
     ];

@@ -66,7 +66,7 @@ async def log_out(request: Request, service: Service) -> Answer:
     """End the log-in of this browser."""
     guard, caller = service.guard, request.state.caller
     session, answer = guard.session(request.headers), Answer({"done": True})
-    if session is not None and caller is not None and caller.by_cookie:
+    if session is not None and caller is not None and caller.session is not None:
         await service.desk.run(partial(service.access.log_out, session, caller))
     answer.delete_cookie(guard.cookie, path="/", secure=guard.secure, httponly=True, samesite="strict")
     return answer

@@ -114,6 +114,12 @@ def page(items: list[Any], limit: int, place: Callable[[Any], Any]) -> dict[str,
     return {"items": items[:limit], "next": place(items[limit - 1]) if len(items) > limit else None}
 
 
+def check_addressed(what: str, name: str | None) -> None:
+    """Raise if a name could not be reached: browsers and programs take dots in an address for a way up."""
+    if name in (".", ".."):
+        raise RequestError(f"{what} is {name!r}, which has another meaning in an address; give it another name")
+
+
 @contextmanager
 def lent(content: str, ending: str, name: str) -> Iterator[str]:
     """Lend a file of our own with some content; messages about it speak of `name`, and nobody learns where it was."""

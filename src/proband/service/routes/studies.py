@@ -14,7 +14,18 @@ from proband.problem import Problem
 from proband.service import replies, requests
 from proband.service.access.tokens import Caller, Role
 from proband.service.problems import Answer
-from proband.service.routes.common import Engineer, Key, Limit, Service, StudyName, Viewer, lent, page, router
+from proband.service.routes.common import (
+    Engineer,
+    Key,
+    Limit,
+    Service,
+    StudyName,
+    Viewer,
+    check_addressed,
+    lent,
+    page,
+    router,
+)
 from proband.studies import Event, Study
 from proband.studies.events.imported import past_records
 from proband.studies.ledger.chain import unseal
@@ -156,6 +167,7 @@ def _create(store: Store, caller: Caller, given: requests.NewStudy, *, repeated:
     with lent(given.problem, ".toml", "the problem") as path:
         problem = Problem.load(path)
     name = problem.name if given.name is None else given.name
+    check_addressed("the name of the study", name)
     caller.check(Role.ENGINEER, name)
     if given.past is not None:
         _check_past(given.past, problem)

@@ -22,6 +22,7 @@ from proband.service.routes.common import (
     StudyName,
     SubjectName,
     Viewer,
+    check_addressed,
     page,
     router,
 )
@@ -93,6 +94,7 @@ async def find_subjects(
 @routes.post("/studies/{study}/arrive", status_code=201, response_model=replies.SubjectOut)
 async def arrive(service: Service, caller: Operator, study: StudyName, given: Arrival, key: Key = None) -> Answer:
     """Let a subject arrive, and bind it to the present policy."""
+    check_addressed("the name of the subject", given.subject)
     work = partial(Study.arrive, known=given.known, subject=given.subject, key=key)
     return await _written(service, caller, study, given.station, work, status=201)
 

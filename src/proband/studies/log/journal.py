@@ -92,10 +92,15 @@ class Journal:
             return subject_of(self.ledger, self.ledger.row_of(name))
 
     def catch_up(self) -> None:
-        """Fold what others wrote."""
+        """Fold what others wrote; raise if what was read before is there no more."""
         while True:
-            entries = self.store.read(self.study, self.ledger.position, ENTRIES)
-            self._fold(entries)
+            with self.lock:
+                own, last = self.ledger.position, self.ledger.hash
+            entries = self.store.read(self.study, own - 1, ENTRIES)  # with the last one that is known
+            if not entries:
+                self._check_length()
+            self._check_last(entries[:1], own, last)
+            self._fold(entries[1:])
             if len(entries) < ENTRIES:
                 return
 
@@ -243,9 +248,10 @@ class Journal:
         events = [unseal(entry) for entry in (found, *self.store.read(self.study, found.number, request.further))]
         if not _answers(request, events):
             of = f" of subject {events[0].subject!r}" if events[0].subject else ""
+            at = "" if events[0].station == request.station else f" at {events[0].station!r}"
             raise KeyReusedError(
-                f"the key {request.key!r} was used for {events[0].kind!r}{of} (entry {found.number}) and comes back "
-                "with other content; a key stands for one request; take a new key"
+                f"the key {request.key!r} was used for {events[0].kind!r}{of}{at} (entry {found.number}) and comes "
+                "back with other content; a key stands for one request; take a new key"
             )
         return events[0]
 
@@ -273,5 +279,7 @@ def _answers(request: Request, events: list[Event]) -> bool:
     """Return whether a recorded event, which others may follow in the log, answers a request."""
     event = events[0]
     own = [event.data, *(other.data for other in events[1:] if other.key.startswith(request.key + PART))]
-    named = request.subject in (None, event.subject)
+    named = request.subject == event.subject
+    if request.subject is None:  # whoever comes next: another station, with a key of the same name, means another one
+        named = event.subject is None or event.station == request.station
     return event.kind == request.kind and named and EVENTS[request.kind].same(request.content, own)

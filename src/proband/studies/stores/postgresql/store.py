@@ -102,7 +102,7 @@ class PostgreSQLStore:
     def listed(self, after: str, limit: int) -> list[tuple[str, Entry, Entry]]:
         """Return some of the names after a text, with their first and last entries."""
         try:
-            rows = self._ask(None, _LISTED, after, limit)
+            rows = self._ask(None, _LISTED, after.partition("\0")[0], limit)  # nothing it knows has this character
         except NothingYetError:
             return []
         return [(row[0], Entry(*row[1:5]), Entry(*row[5:])) for row in rows]
@@ -259,6 +259,8 @@ class PostgreSQLStore:
 
     def _ask_about(self, study: str, question: str, *parameters: object) -> list[Any]:
         """Return rows of a study; none may mean that there is no such study."""
+        if "\0" in study:  # which the server cannot even be asked about
+            raise unknown(study, self.url)
         try:
             rows = self._ask(study, question, study, *parameters)
             if rows or study in self._seen:  # a study that was there once does not go away
