@@ -153,6 +153,16 @@ def test_the_same_every_time(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
+def test_many_cells_are_added_up_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, arrays, options = sum_case(seed)
+    over_all = grown(arrays, options, width=4)
+    monkeypatch.setattr("proband.planners.rollout.arrays.FEW_CELLS", 0)
+    over_shown = grown(arrays, options, width=4)
+    assert over_shown.value == over_all.value
+    assert over_shown.node_test.tolist() == over_all.node_test.tolist()
+
+
+@pytest.mark.parametrize("seed", range(40))
 def test_tests_that_are_not_allowed_are_as_if_they_were_not_there(seed: int) -> None:
     rng, (codes, weight, stakes, cost), options = sum_case(seed)
     may = rng.random(cost.size) < 0.6

@@ -41,6 +41,7 @@ from proband.agents.estimates import NO_LIMITS, PerSubject, Planner, suited_plan
 from proband.agents.listed.audits import AuditedSubjects
 from proband.agents.stops import Stops
 from proband.distributions import totals
+from proband.distributions.discrete import row_ids
 from proband.errors import AgentError
 from proband.estimators import Structured
 from proband.policies import SUREST, AtLeaves, ByTests, Extra, follow
@@ -171,9 +172,9 @@ class Ends:
         self.rows, self.law, self.payoff = estimator.support, estimator.probabilities, problem.payoff(estimator.support)
         self.stopped = follow(problem, base, self.rows)
         self.earned = problem.realised(self.rows, self.stopped.actions) - self.stopped.costs
-        states = np.nan_to_num(self.stopped.states, nan=-1.0)
-        _, first, leaf = np.unique(states, axis=0, return_index=True, return_inverse=True)
-        self.leaves, self._leaf = self.stopped.states[first], leaf.reshape(-1)
+        states = row_ids(np.nan_to_num(self.stopped.states, nan=-1.0) + 1)
+        _, first, self._leaf = np.unique(states, return_index=True, return_inverse=True)
+        self.leaves = self.stopped.states[first]
         self.mass = totals(self._leaf, self.law, len(first))
         self.stake = self._mean(self.payoff.max(axis=1) - self.earned)
         self.at_stake = float(np.ptp(self.payoff)) + sum(problem.tests[i].cost for i in problem.operable)

@@ -6,55 +6,67 @@ from typing import Any
 
 import numpy as np
 
-from proband.compiling import ZERO, inner, kernel
+from proband.compiling import ZERO, inner, kernel, popcount, trailing_zeros
 
 Array = Any
 
 
 @kernel
-def count_agreeing(known: Array, rows: Array, columns: Array, sizes: Array) -> None:
-    """Count the rows (K, d) that agree with each observation (u, d), whose missing entries are negative.
-
-    `columns` (d,) is room for the entries of an observation that are known: of a hundred there may be nine.
-    """
-    for o in range(known.shape[0]):
-        n = _known_columns(known, o, columns)
-        sizes[o] = ZERO
-        for r in range(rows.shape[0]):
-            if _agrees(known, rows, o, r, columns, n):
-                sizes[o] += 1
+def mark_outcomes(rows: Array, first: Array, marks: Array) -> None:
+    """Mark which rows (K, d) show each outcome, a bit for each row: outcome b of test i has ``marks[first[i] + b]``."""
+    for r in range(rows.shape[0]):
+        bit = np.uint64(1) << np.uint64(r & 63)
+        for i in range(rows.shape[1]):
+            marks[first[i] + rows[r, i], r >> 6] |= bit
 
 
 @kernel
-def list_agreeing(known: Array, rows: Array, columns: Array, first: Array, members: Array) -> None:
-    """List the rows that agree with each observation, from place `first` (u,) on."""
+def count_agreeing(known: Array, first: Array, marks: Array, shown: Array, sizes: Array) -> None:
+    """Count the rows that agree with each observation (u, d), whose missing entries are negative.
+
+    `shown` (d,) is room for the outcomes of an observation that are known: of a hundred there may be nine.
+    """
     for o in range(known.shape[0]):
-        n = _known_columns(known, o, columns)
-        place = first[o]
-        for r in range(rows.shape[0]):
-            if _agrees(known, rows, o, r, columns, n):
-                members[place] = r
+        n = _outcomes(known, first, o, shown)
+        sizes[o] = ZERO
+        for word in range(marks.shape[1]):
+            sizes[o] += np.int64(popcount(_agreeing(marks, shown, n, word)))
+
+
+@kernel
+def list_agreeing(known: Array, first: Array, marks: Array, shown: Array, begin: Array, members: Array) -> None:
+    """List the rows that agree with each observation, from place `begin` (u,) on."""
+    for o in range(known.shape[0]):
+        n = _outcomes(known, first, o, shown)
+        place = begin[o]
+        for word in range(marks.shape[1]):
+            left = _agreeing(marks, shown, n, word)
+            while left != 0:
+                members[place] = 64 * word + np.int64(trailing_zeros(left))
+                left &= left - np.uint64(1)
                 place += 1
 
 
 @inner
-def _known_columns(known: Array, o: int, columns: Array) -> Any:
-    """Gather which entries of an observation are known; return how many."""
+def _outcomes(known: Array, first: Array, o: int, shown: Array) -> Any:
+    """Gather the outcomes of an observation that are known; return how many."""
     n = ZERO
     for i in range(known.shape[1]):
         if known[o, i] >= 0:
-            columns[n] = i
+            shown[n] = first[i] + known[o, i]
             n += 1
     return n
 
 
 @inner
-def _agrees(known: Array, rows: Array, o: int, r: int, columns: Array, n: Any) -> bool:
-    """Return whether a row has the n known entries of an observation."""
+def _agreeing(marks: Array, shown: Array, n: Any, word: int) -> Any:
+    """Return which of the rows of a word show n outcomes; the last of all marks is that of every row."""
+    left = marks[marks.shape[0] - 1, word]
     i = ZERO
-    while i < n and known[o, columns[i]] == rows[r, columns[i]]:
+    while i < n and left != 0:
+        left &= marks[shown[i], word]
         i += 1
-    return bool(i == n)
+    return left
 
 
 @kernel

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proband.distributions import Discrete
+from proband.distributions.discrete import row_ids
 from proband.errors import DistributionError
 from proband.estimators.listed.labels import design, fit_labels, label_chances
 from proband.estimators.listed.latent import LatentClasses, Levels, fit_classes
@@ -281,9 +282,9 @@ class Structured(CountingEstimator):
         if len(part) > MOST_IMPUTED:
             part = part[np.sort(rng.choice(len(part), MOST_IMPUTED, replace=False))]
         imputed, drawn = self._imputed(rng, models, part), self._drawn(rng, models)
-        rows, which = np.unique(np.vstack([told, imputed, drawn])[:, self.features], axis=0, return_inverse=True)
-        which = which.reshape(-1)
-        return rows, which[: len(told)], np.bincount(which[-len(drawn) :], minlength=len(rows)) / len(drawn)
+        every = np.vstack([told, imputed, drawn])[:, self.features]
+        _, first, which = np.unique(row_ids(every), return_index=True, return_inverse=True)
+        return every[first], which[: len(told)], np.bincount(which[-len(drawn) :], minlength=len(first)) / len(drawn)
 
     def _weighed(
         self, own: FloatArray, from_model: FloatArray, soft: FloatArray, agree: Agreeing
@@ -371,13 +372,18 @@ def label_tests(problem: Problem) -> list[int]:
 
 def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, IntArray]:
     """Return which rows agree with each observation: its own are ``members[first[o]:first[o + 1]]``."""
-    from proband.estimators.listed.growing_kernel import count_agreeing, list_agreeing  # compiled
+    from proband.estimators.listed.growing_kernel import count_agreeing, list_agreeing, mark_outcomes  # compiled
 
     known = np.where(np.isnan(observations), -1, observations).astype(np.int16)
     codes = rows.astype(np.int16)
-    columns, sizes = np.zeros(rows.shape[1], dtype=np.int64), np.zeros(len(known), dtype=np.int64)
-    count_agreeing(known, codes, columns, sizes)
-    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    members = np.empty(int(first[-1]), dtype=np.int64)
-    list_agreeing(known, codes, columns, first, members)
-    return first, members
+    k = np.maximum(known.max(axis=0, initial=0), codes.max(axis=0, initial=0)) + np.int64(1)
+    first = Levels.of(k).first
+    marks = np.zeros((first[-1] + 1, -(-len(rows) // 64)), dtype=np.uint64)
+    mark_outcomes(codes, first, marks)
+    marks[-1] = np.bitwise_or.reduce(marks[: first[1]], axis=0)
+    shown, sizes = np.zeros(rows.shape[1], dtype=np.int64), np.zeros(len(known), dtype=np.int64)
+    count_agreeing(known, first, marks, shown, sizes)
+    begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    members = np.empty(int(begin[-1]), dtype=np.int64)
+    list_agreeing(known, first, marks, shown, begin, members)
+    return begin, members

@@ -23,8 +23,11 @@ NO_LIMIT = 1 << 40
 TIE = 1e-12
 """Values that differ by less than this share of what is at stake are equal."""
 
-Cells = tuple[NDArray[np.int32], IntArray]
-"""The cell of each row and test (n, m), and the first cell of each test (m + 1,)."""
+Cells = tuple[NDArray[np.int32], NDArray[np.uint8], IntArray]
+"""Outcomes of each test and row (m, n), which cells each row shows (n, cells), and each test's first cell (m + 1,)."""
+
+FEW_CELLS = 8
+"""Sums are taken over all cells if a test has no more than these on average, else over those that a row shows."""
 
 UNPAYABLE = 1e300
 """Cheapest price where there is no test."""
@@ -37,7 +40,8 @@ AFFORDABLE = 1 + 1e-9
 class Rows(Bundle):
     """The rows, with prices and limits. Cell `offset[j]` + b is "test j shows b"."""
 
-    cells: NDArray[np.int32]  # of each row and test
+    codes: NDArray[np.int32]  # outcome of each test and row
+    shown: NDArray[np.uint8]  # of each row and cell, 1 where it is shown; no cells if they are many
     offset: IntArray  # first cell of each test, and the number of cells
     weight: FloatArray
     stakes: FloatArray
@@ -93,7 +97,8 @@ class Work(Bundle):
     total: FloatArray  # sums over all cells of a test (columns, 1)
     score: FloatArray  # of each test
     candidate: IntArray  # the tests to be tried at a node
-    row: IntArray  # rows on their way to another place
+    row: IntArray  # rows on their way to another place, or to be added up,
+    amount: FloatArray  # and what they add
     begin: IntArray  # of each outcome: where its rows go
     stack: IntArray
     visited: IntArray  # nodes, parents first
@@ -178,10 +183,14 @@ def new_rows(
 
 
 def cells_of(codes: IntArray) -> Cells:
-    """Return the cell of each row and test, and the first cell of each test."""
+    """Return the outcomes of each test and row, which cells each row shows, and the first cell of each test."""
+    tests = codes.shape[1]
     outcomes = codes.max(axis=0, initial=0) + 1
     offset = np.concatenate(([0], np.cumsum(outcomes))).astype(np.int64)
-    return np.ascontiguousarray(codes + offset[:-1], dtype=np.int32), offset
+    shown = np.zeros((len(codes), offset[-1] if offset[-1] <= FEW_CELLS * tests else 0), dtype=np.uint8)
+    if shown.size:
+        shown[np.arange(len(codes))[:, None], codes + offset[:-1]] = 1
+    return np.ascontiguousarray(codes.T, dtype=np.int32), shown, offset
 
 
 def numbered(group: IntArray) -> IntArray:
@@ -230,5 +239,6 @@ def new_work(rows: Rows, n: int, width: int) -> Work:
         score=tests,
         candidate=width,
         row=n,
+        amount=n,
         begin=int(np.diff(rows.offset).max(initial=1)) + 1,
     )

@@ -69,19 +69,19 @@ def _sort(rows: Rows, grove: Grove, work: Work, place: Any, test: Any) -> Any:
 
     Rows keep their order within an outcome, so that sums are the same every time; `begin` tells where each one ends.
     """
-    lo, hi, offset = grove.lo[place], grove.hi[place], rows.offset[test]
-    outcomes = rows.offset[test + 1] - offset
+    lo, hi, codes = grove.lo[place], grove.hi[place], rows.codes[test]
+    outcomes = rows.offset[test + 1] - rows.offset[test]
     for b in range(outcomes + 1):
         work.begin[b] = 0
     for q in range(lo, hi):
-        work.begin[rows.cells[grove.order[q], test] - offset + 1] += 1
+        work.begin[codes[grove.order[q]] + 1] += 1
     pieces = ZERO
     for b in range(1, outcomes + 1):
         pieces += 1 if work.begin[b] > 0 else 0
         work.begin[b] += work.begin[b - 1]
     if pieces > 1:
         for q in range(lo, hi):
-            b = rows.cells[grove.order[q], test] - offset
+            b = codes[grove.order[q]]
             work.row[work.begin[b]] = grove.order[q]
             work.begin[b] += 1
         for q in range(lo, hi):
@@ -125,7 +125,7 @@ def _push_children(rows: Rows, grove: Grove, work: Work, place: Any, height: Any
     for _ in range(grove.pieces[place]):
         if child != largest and settled(rows, grove, child):
             if inherits:
-                add_up(rows, grove, child, -1.0, work.slab[work.level[place]])
+                add_up(rows, grove, work, child, -1.0, work.slab[work.level[place]])
         elif child != largest:
             work.level[child], work.feeds[child] = work.level[place] + 1, 1 if inherits else 0
             work.stack[height] = child
@@ -161,7 +161,7 @@ def _ready(rows: Rows, grove: Grove, work: Work, place: Any, root: Any) -> Any:
     sums = work.slab[work.level[place]]
     if place != root and work.level[place] != work.level[grove.parent[place]]:
         clear(sums)
-        add_up(rows, grove, place, 1.0, sums)
+        add_up(rows, grove, work, place, 1.0, sums)
         if work.feeds[place] == 1:
             subtract(work.slab[work.level[place] - 1], sums)
     return sums
@@ -187,7 +187,7 @@ def grow(rows: Rows, grove: Grove, work: Work, root: Any, first: Any) -> None:
     height, count = np.int64(1), ZERO
     if first < 0:
         clear(work.slab[0])
-        add_up(rows, grove, root, 1.0, work.slab[0])
+        add_up(rows, grove, work, root, 1.0, work.slab[0])
     while height > 0:
         height -= 1
         place = work.stack[height]

@@ -64,7 +64,7 @@ def _try_tests(rows: Rows, grove: Grove, other: Grove, work: Work, place: Any) -
     mark(rows, grove, work, place, np.int64(-1), ON)
     base, known = work.base[0], grove.telling[place]
     clear(base)
-    add_up(rows, grove, place, 1.0, base)
+    add_up(rows, grove, work, place, 1.0, base)
     survey(rows, grove, work, place, base)
     for k in range(_candidates(rows, work)):
         test = work.candidate[k]

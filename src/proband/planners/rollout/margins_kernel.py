@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from proband.compiling import inner
+from proband.compiling import CONTRACTING, ZERO, inner
 from proband.planners.rollout.arrays import Grove, Rows, Work
 
 NOTHING = 1e-12
@@ -17,15 +17,48 @@ NOBODY, ROUNDING = 0.5, 1e-6
 
 
 @inner
-def add_up(rows: Rows, grove: Grove, place: Any, sign: float, sums: Any) -> None:
+def add_up(rows: Rows, grove: Grove, work: Work, place: Any, sign: float, sums: Any) -> None:
     """Add the rows of a node to sums, times a sign."""
-    tests = rows.price.size
-    for q in range(grove.lo[place], grove.hi[place]):
-        r = grove.order[q]
-        for e in range(rows.first[r], rows.first[r + 1]):
-            column, amount = rows.column[e], sign * rows.amount[e]
-            for j in range(tests):
-                sums[column, rows.cells[r, j]] += amount
+    for column in range(sums.shape[0]):
+        picked = ZERO
+        for q in range(grove.lo[place], grove.hi[place]):
+            r = grove.order[q]
+            for e in range(rows.first[r], rows.first[r + 1]):
+                if rows.column[e] == column:
+                    work.row[picked], work.amount[picked] = r, sign * rows.amount[e]
+                    picked += 1
+        if rows.shown.size > 0:
+            _add_shown(sums[column], rows.shown, work, picked)
+        else:
+            _add_codes(sums[column], rows, work, picked)
+
+
+@inner(fastmath=CONTRACTING)
+def _add_shown(sums: Any, shown: Any, work: Work, picked: Any) -> None:
+    """Add amounts of the picked rows to the sums of the cells that they show.
+
+    Four rows at a time, so that a sum is read and written once for four; each is added in the order of the rows.
+    What is shown is 0 or 1, hence a product is exact, and one instruction for product and sum rounds as two.
+    """
+    pick, amount, whole = work.row, work.amount, picked & ~3
+    for k in range(0, whole, 4):
+        one, two, three, four = shown[pick[k]], shown[pick[k + 1]], shown[pick[k + 2]], shown[pick[k + 3]]
+        x, y, z, t = amount[k], amount[k + 1], amount[k + 2], amount[k + 3]
+        for c in range(sums.size):
+            sums[c] = (((sums[c] + x * one[c]) + y * two[c]) + z * three[c]) + t * four[c]
+    for k in range(whole, picked):
+        one, x = shown[pick[k]], amount[k]
+        for c in range(sums.size):
+            sums[c] += x * one[c]
+
+
+@inner
+def _add_codes(sums: Any, rows: Rows, work: Work, picked: Any) -> None:
+    """The same where cells are many: for each test, to the one that each row shows."""
+    for j in range(rows.price.size):
+        codes, first = rows.codes[j], rows.offset[j]
+        for k in range(picked):
+            sums[first + codes[work.row[k]]] += work.amount[k]
 
 
 @inner
@@ -100,6 +133,15 @@ def _whole(rows: Rows, work: Work, sums: Any) -> Any:
 
 
 @inner
+def _told(rows: Rows, sums: Any, test: Any, disorder: Any, least: float) -> Any:
+    """How far the entropy falls by a test, times the mass of `ideal`; 0 if that is hardly anything."""
+    gain = -disorder
+    for cell in range(rows.offset[test], rows.offset[test + 1]):
+        gain += _disorder(sums, rows.stakes.shape[1], cell, least)
+    return gain if gain > least else 0.0
+
+
+@inner
 def survey(rows: Rows, grove: Grove, work: Work, place: Any, sums: Any) -> Any:
     """Score every test that may be run at a node; returns the one to grow by, or -1.
 
@@ -119,16 +161,15 @@ def survey(rows: Rows, grove: Grove, work: Work, place: Any, sums: Any) -> Any:
             continue
         if rows.enough > 0.0 and not _enough(rows, sums, j):
             continue
-        gain, after, paid = -disorder, grove.stop[place] - now, price * grove.mass[place] + rows.penalty
+        after, paid = grove.stop[place] - now, price * grove.mass[place] + rows.penalty
         for cell in range(rows.offset[j], rows.offset[j + 1]):
-            gain += _disorder(sums, decisions, cell, NOTHING * mass)
             after += _best_stop(sums, shift, decisions, cell)
         if after - paid > work.single_value[place] + rows.tolerance:
             work.single[place], work.single_value[place] = j, after - paid
         left = grove.most[place] - after
-        if gain <= NOTHING * mass or left <= rows.least * grove.mass[place] + rows.penalty:
+        if left <= rows.least * grove.mass[place] + rows.penalty:
             continue  # nothing can follow it that pays: as the single test it was counted already
-        work.score[j] = gain / max(price, rows.free)
+        work.score[j] = _told(rows, sums, j, disorder, NOTHING * mass) / max(price, rows.free)
         if left > paid and work.score[j] > most:
             best, most = np.int64(j), work.score[j]
         elif work.score[j] > most_last:
