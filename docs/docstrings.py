@@ -8,6 +8,8 @@ import re
 LISTS = ("Parameters", "Attributes", "Returns", "Yields", "Raises")
 _INLINE = re.compile(r"``(?P<code>.+?)``|:(?P<role>[a-z]+):`(?P<target>[^`]+)`|`(?P<name>[^`]+)`", flags=re.DOTALL)
 _SPECIAL = re.compile(r"([\\*_\[\]<>$|#~{}])")
+_STRESSED = re.compile(r"(?<![\w*\\])\\\*([A-Za-z]+(?: [A-Za-z]+)*)\\\*(?![\w*])")
+"""Words between asterisks, once these are escaped; S* and the like stay as they are."""
 
 
 def first_line(text: str | None) -> str:
@@ -69,7 +71,7 @@ def inline(text: str) -> str:
     """Return words with their code, names and references."""
     made, end = "", 0
     for match in _INLINE.finditer(text):
-        made += _SPECIAL.sub(r"\\\1", text[end : match.start()])
+        made += _plain(text[end : match.start()])
         if match["role"] == "math":
             made += f"{{math}}`{match['target']}`"
         elif match["role"]:
@@ -77,7 +79,12 @@ def inline(text: str) -> str:
         else:
             made += f"`{match['code'] or match['name']}`"
         end = match.end()
-    return made + _SPECIAL.sub(r"\\\1", text[end:])
+    return made + _plain(text[end:])
+
+
+def _plain(text: str) -> str:
+    """Return words without code, in which only what is stressed has a meaning to Markdown."""
+    return _STRESSED.sub(r"*\1*", _SPECIAL.sub(r"\\\1", text))
 
 
 def _fenced(text: str, language: str) -> list[str]:

@@ -117,6 +117,12 @@ def test_the_bars_of_an_absolute_value_belong_together(reference: ModuleType) ->
     assert bars == ['<mo form="prefix" stretchy="false">|</mo>', '<mo form="postfix" stretchy="false">|</mo>']
 
 
+def test_stressed_words_are_stressed_and_stars_are_stars(reference: ModuleType) -> None:
+    docstrings = importlib.import_module("docstrings")
+    told = docstrings.inline("The *trunk*, *seen before*; the best set S* beats (S*, S'), and 2 * 3 * 4")
+    assert told == "The *trunk*, *seen before*; the best set S\\* beats (S\\*, S'), and 2 \\* 3 \\* 4"
+
+
 def test_no_name_of_the_reference_is_left_without_a_word(pages: dict[str, str]) -> None:
     entry = re.compile(r"^(:{4,6})\{py:\w+\} (.*)\n((?::.*\n)*)\n((?:.*\n)*?)\1\n", flags=re.MULTILINE)
     found = [(name, *each.groups()[1:]) for name, text in pages.items() for each in entry.finditer(text)]

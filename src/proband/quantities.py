@@ -107,6 +107,21 @@ def amount(value: float, unit: str, digits: int = 4) -> str:
     return f"{said(value * times, digits)} {name}".rstrip()
 
 
+def alike(*values: float, digits: int = 3) -> tuple[str, ...]:
+    """Return numbers that belong together, such as a mean and its limits: as exact as the largest of them is.
+
+    Examples
+    --------
+    >>> alike(-0.00648, -0.643, 0.639), alike(1.0, 0.459, 1.58), alike(-0.0001, -2)
+    (('−0.006', '−0.643', '0.639'), ('1', '0.46', '1.58'), ('0', '−2'))
+    """
+    largest = max(map(abs, values))
+    if not math.isfinite(largest) or largest < SMALLEST:
+        return tuple(number(value, digits) for value in values)
+    places = digits - 1 - math.floor(math.log10(largest))
+    return tuple(number(round(value, places) + 0.0, digits) for value in values)
+
+
 def plain(value: float, unit: str, digits: int = 4) -> str:
     """Return a number without its unit, which is said elsewhere, multiplied by the number that the unit holds.
 

@@ -11,7 +11,7 @@ from proband.cli.inputs import Law
 from proband.distributions import Distribution
 from proband.planners.validation import LEVEL, Interval, Scores, Validation, cross_validate
 from proband.problem import Problem
-from proband.quantities import amount, plain
+from proband.quantities import alike, scaled
 from proband.vocabulary import Kind, Policy
 
 IN_SAMPLE, BY_LAW = "in-sample", "under the law"
@@ -90,8 +90,10 @@ def _ahead(found: Interval | None, unit: str) -> str:
         found, where = Interval(-found.mean, found.standard_error, -found.high, -found.low), "behind"
     else:
         where = "ahead"
-    return f"; the plan is {where} by {amount(found.mean, unit, 3)} ({_limits(found, unit)})"
+    times, name = scaled(unit)
+    mean, low, high = alike(*(times * each for each in (found.mean, found.low, found.high)))
+    return f"; the plan is {where} by {f'{mean} {name}'.rstrip()} ({low} to {high})"
 
 
 def _limits(found: Interval, unit: str) -> str:
-    return f"{plain(found.low, unit, 3)} to {plain(found.high, unit, 3)}"
+    return " to ".join(alike(*(scaled(unit)[0] * each for each in (found.low, found.high))))

@@ -16,7 +16,7 @@ from proband.planners.validation import Interval, Scores, Validation
 from proband.policies import Tree
 from proband.policies.nodes import Chance
 from proband.problem import Problem
-from proband.quantities import amount, plain
+from proband.quantities import alike, amount, scaled
 from proband.showing import Shown
 from proband.vocabulary import FloatArray, IntArray, Records
 
@@ -65,9 +65,8 @@ class Fit(Shown):
         named, seen = f"{self.problem.name!r}: " * bool(self.problem.name), self.validation
         value = f"value {amount(self.in_sample, self.problem.unit)} in-sample"
         if seen is not None:
-            limits = " to ".join(
-                plain(each, self.problem.unit, 3) for each in (seen.plan.value.low, seen.plan.value.high)
-            )
+            found, times = seen.plan.value, scaled(self.problem.unit)[0]
+            limits = " to ".join(alike(times * found.low, times * found.high))
             value = f"value {amount(seen.plan.value.mean, self.problem.unit)} ({limits}) cross-validated, {value[6:]}"
         return f"Fit({named}{value}, {self.records.n:,} subjects, by {self.plan.method})"
 

@@ -15,7 +15,7 @@ from proband.policies.rules.places import places
 from proband.quantities import amount, percents, said, scaled
 from proband.reporting.blocks import Block, Grid, Heading, Listing, Picture, Said
 from proband.reporting.curve import Point
-from proband.reporting.values import in_heading, limits, share, tree_picture, values
+from proband.reporting.values import in_heading, share, tree_picture, values, with_limits
 from proband.reporting.worth import TestWorth
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ def _test(one: TestWorth, held: HeldOut | None, times: float) -> tuple[str, ...]
     numbers = [worth]
     if held is not None:
         seen = held.worth.get(one.test)
-        numbers = ["", ""] if seen is None else [said(times * seen.mean, 3), limits(seen, times)]
+        numbers = ["", ""] if seen is None else [*with_limits(seen, times)]
     return one.test, state, price, limit, share(one.share), *numbers, alone
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from proband.planners.validation import LEVEL, Interval, Validation
 from proband.policies import Tree
 from proband.policies.rendering import text
-from proband.quantities import amount, percent, said, scaled
+from proband.quantities import alike, amount, percent, said, scaled
 from proband.reporting.blocks import Block, Grid, Picture, Preformatted, Said, Tiles
 
 if TYPE_CHECKING:
@@ -51,7 +51,23 @@ def limits(found: Interval, times: float = 1.0) -> str:
     >>> limits(Interval(0.0, 1.0, -1.645, 1.645))
     '−1.65 to 1.65'
     """
-    return f"{said(times * found.low, 3)} to {said(times * found.high, 3)}"
+    return " to ".join(_alike(times * found.low, times * found.high))
+
+
+def with_limits(found: Interval, times: float = 1.0) -> tuple[str, str]:
+    """Return a mean and its interval, so many times as large, each as exact as the others.
+
+    Examples
+    --------
+    >>> with_limits(Interval(-0.00648, 0.4, -0.643, 0.639))
+    ('−0.006', '−0.643 to 0.639')
+    """
+    mean, low, high = _alike(times * found.mean, times * found.low, times * found.high)
+    return mean, f"{low} to {high}"
+
+
+def _alike(*values: float) -> list[str]:
+    return [text.replace("-", "−") for text in alike(*values)]
 
 
 def values(report: Report) -> Iterator[Block]:
@@ -88,7 +104,7 @@ def rivals(seen: Validation, unit: str) -> Iterator[Block]:
     """Yield what plans and their rivals brought to rows that they had not seen."""
     rows, times, of = [], scaled(unit)[0], in_heading(unit)
     for name, scores in {"this plan": seen.plan, **seen.others}.items():
-        ahead = ("", "") if scores.ahead is None else (said(times * scores.ahead.mean, 3), limits(scores.ahead, times))
+        ahead = ("", "") if scores.ahead is None else with_limits(scores.ahead, times)
         brought = said(times * scores.value.mean), limits(scores.value, times)
         rows.append((RIVALS.get(name, name), *brought, *ahead, said(times * scores.cost), said(scores.tests, 3)))
     level = f"{100 * LEVEL:.0f} % interval"
