@@ -51,7 +51,7 @@ def limits(found: Interval, times: float = 1.0) -> str:
     >>> limits(Interval(0.0, 1.0, -1.645, 1.645))
     '−1.65 to 1.65'
     """
-    return " to ".join(_alike(times * found.low, times * found.high))
+    return " to ".join(alike(times * found.low, times * found.high))
 
 
 def with_limits(found: Interval, times: float = 1.0) -> tuple[str, str]:
@@ -62,12 +62,8 @@ def with_limits(found: Interval, times: float = 1.0) -> tuple[str, str]:
     >>> with_limits(Interval(-0.00648, 0.4, -0.643, 0.639))
     ('−0.006', '−0.643 to 0.639')
     """
-    mean, low, high = _alike(times * found.mean, times * found.low, times * found.high)
+    mean, low, high = alike(times * found.mean, times * found.low, times * found.high)
     return mean, f"{low} to {high}"
-
-
-def _alike(*values: float) -> list[str]:
-    return [text.replace("-", "−") for text in alike(*values)]
 
 
 def values(report: Report) -> Iterator[Block]:
