@@ -135,6 +135,24 @@ def test_the_drawing_is_zoomed_and_moved(visit: Visit, planned: str) -> None:
     assert fits["x"] >= box["x"]
 
 
+def test_on_a_phone_nodes_can_be_read_and_come_into_sight(visit: Visit, planned: str) -> None:
+    page = visit("viewer", viewport={"width": 390, "height": 800}).goes(f"study/{planned}/policy")
+    expect(node(page, "nothing known")).to_be_visible()
+    frame = page.locator("svg.tree").bounding_box()
+    assert frame is not None
+    beyond = page.locator(".node").nth(1)
+    before = beyond.bounding_box()
+    assert before is not None
+    assert before["width"] >= 0.9 * 190, "12 pixels of a text are 11 at least"
+    assert before["x"] + before["width"] > frame["x"] + frame["width"], "it is out of sight at first"
+    beyond.dispatch_event("click")
+    expect(page.locator(".what-if .known")).to_contain_text("Known:")
+    after = beyond.bounding_box()
+    assert after is not None
+    assert frame["x"] <= after["x"] < after["x"] + after["width"] <= frame["x"] + frame["width"]
+    assert frame["y"] <= after["y"] < after["y"] + after["height"] <= frame["y"] + frame["height"]
+
+
 def test_before_there_is_a_plan_the_page_says_so(visit: Visit, study: str) -> None:
     page = visit("viewer").goes(f"study/{study}/policy")
     expect(page.locator(".drawing")).to_contain_text("the first subjects are tested completely")

@@ -94,6 +94,7 @@ export class Drawing {
 
   choose(own) {
     this.mark(own.key);
+    this.show(own);
     this.chosen(own);
   }
 
@@ -128,7 +129,7 @@ export class Drawing {
   }
 
   /** Make all of it seen; no smaller than it can be read, unless somebody asks for it. */
-  fit(least = 0.65) {
+  fit(least = this.svg.clientWidth < 480 ? 0.9 : 0.65) {
     const { clientWidth: width, clientHeight: height } = this.svg;
     const right = Math.max(...this.nodes.map((node) => node.x)) + BOX.width;
     const low = Math.max(...this.nodes.map((node) => node.y)) + BOX.height;
