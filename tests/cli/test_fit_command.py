@@ -136,6 +136,10 @@ def test_a_plan_needs_the_cuts(run) -> None:
             lambda row, n: {"bad": "yes" if n < 4 else "no"},
             "bad is yes in 4 of 120 rows only: hardly anything is known",
         ),
+        (
+            lambda row, n: dict.fromkeys(row, "") if n > 117 else {},
+            "2 rows have no entry at all, and each counts as a subject of whom nothing is known; if these are empty",
+        ),
         (lambda row, n: {"look": "" if n < 7 else row["look"]}, "7 of 120 rows lack an entry: they are completed as"),
     ],
 )

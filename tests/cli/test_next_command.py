@@ -108,7 +108,7 @@ def test_an_older_file_refuses_what_it_cannot_use_and_marks_what_it_cannot_vouch
     assert "at most" in run("next", "older.json").out
 
 
-def test_what_breaks_a_limit_is_not_offered(run) -> None:
+def test_what_breaks_a_limit_is_not_offered(run, policy) -> None:
     run("plan", "bolts", "--max-tests", "1", "--out", "one.json")
     content = run("next", "one.json", *known("thread pitch=off"), "--json").json
     assert "decision" in content
@@ -116,6 +116,10 @@ def test_what_breaks_a_limit_is_not_offered(run) -> None:
     run("plan", "bolts", "--budget", "0.06", "--out", "cheap.json")
     offered = run("next", "cheap.json", "--json").json["alternatives"]
     assert {other["cost"] <= 0.06 for other in offered if "test" in other} == {True}
+    run("plan", "bolts", "--max-tests", "2", "--budget", "3", "--out", "two.json")
+    told = run("next", "two.json", *known("thread pitch=off", "magnetic particle=clear")).out
+    assert "limits leave   0 tests and 2.25 USD (known tests count as run)" in told
+    assert "limits leave" not in run("next", policy).out
     run("plan", "bolts", "--max-tests", "2", "--out", "two.json")
     offered = run("next", "two.json", "--json").json["alternatives"]
     assert [other["at_most"] for other in offered] == ["test" in other and other["loss"] > 0 for other in offered]

@@ -134,6 +134,10 @@ BAD: dict[str, tuple[Any, str]] = {
     "a database": (b"SQLite format 3\0" + bytes(20), "it is a database.*export the table"),
     "a PDF document": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "it is a PDF document"),
     "a web page": (b"<html><table></table></html>", "it is a web page.*save it as .xlsx"),
+    "a picture": (
+        b"\x89PNG\r\n\x1a\n" + bytes(8),
+        "it is no text .it has bytes that are zero.; tables are CSV, .xlsx or",
+    ),
     "a policy file": (
         b'{\n "format": "proband policy"}',
         "it is JSON; tables are CSV, .xlsx or Parquet; save the table",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,12 +13,13 @@ import typer
 
 from proband.cli import inputs, plan_measured, printing
 from proband.planners import Plan
-from proband.planners.continuing import continue_from, not_asked, refuse_unavailable
+from proband.planners.continuing import continue_from, not_asked, refuse_unavailable, room_left
 from proband.planners.files import load_policy
+from proband.planners.room import Room
 from proband.policies import Node, Tree
 from proband.policies.nodes import Alternative
 from proband.problem import Problem
-from proband.quantities import percent
+from proband.quantities import counted, percent
 from proband.vocabulary import FloatArray, Kind
 
 PolicyFileArgument = Annotated[
@@ -81,7 +83,19 @@ def _next_listed(tree: Tree, known: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         printing.print_json(_content(tree.problem, state, answer))
     else:
-        _show(tree.problem, state, answer)
+        _show(tree.problem, state, answer, _left(tree, state))
+
+
+def _left(tree: Tree, state: FloatArray) -> str:
+    """Return what the limits of a tree leave; empty where it has none."""
+    left, told = room_left(tree, state), list[str]()
+    if left == Room():
+        return ""
+    if math.isfinite(left.tests):
+        told.append(counted(int(left.tests), "test"))
+    if math.isfinite(left.money):
+        told.append(printing.amount(tree.problem, left.money))
+    return f"{' and '.join(told)} (known tests count as run)"
 
 
 def _answer(tree: Tree, state: FloatArray) -> Answer:
@@ -174,7 +188,7 @@ def _action(problem: Problem, state: FloatArray, action: int) -> dict[str, Any]:
     return {"decision": problem.action_name(action)}
 
 
-def _show(problem: Problem, state: FloatArray, answer: Answer) -> None:
+def _show(problem: Problem, state: FloatArray, answer: Answer, left: str) -> None:
     known = problem.describe(state)
     printing.print_title(_headline(problem, state, answer.action))
     facts = [("known", ", ".join(f"{name}={outcome}" for name, outcome in known.items()) or "nothing yet")]
@@ -182,6 +196,8 @@ def _show(problem: Problem, state: FloatArray, answer: Answer) -> None:
         facts.append(("by the law", f"{', '.join(answer.by_law)} (the tree does not ask for it on the way here)"))
     if answer.waiting:
         facts.append(("not used yet", f"{', '.join(answer.waiting)} (what is known on arrival comes first)"))
+    if left:
+        facts.append(("limits leave", left))
     facts.append(("value", f"{printing.amount(problem, answer.value)} expected from here on"))
     if answer.gap > 1e-9:
         facts.append(("bound", f"at most {printing.amount(problem, answer.gap)} better than this"))

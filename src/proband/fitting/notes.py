@@ -29,6 +29,13 @@ def notes_on(problem: Problem, grid: Grid, rows: FloatArray) -> list[str]:
 def notes_on_columns(problem: Problem, rows: FloatArray) -> list[str]:
     """Return sentences about the columns of rows (n, d), and about their number: whatever learns from them."""
     notes = [note for i in range(problem.d) for note in _on_test(problem, rows, i)]
+    blank = int(np.isnan(rows).all(axis=1).sum())
+    if blank:
+        which = "1 row has" if blank == 1 else f"{blank:,} rows have"
+        notes.append(
+            f"{which} no entry at all, and each counts as a subject of whom nothing is known; if these are empty lines "
+            "of the table, delete them"
+        )
     told = problem.d if problem.measured else int(sum(problem.k))
     if len(rows) < told:
         what = "tests" if problem.measured else "outcomes in all"

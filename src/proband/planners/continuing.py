@@ -19,7 +19,7 @@ from proband.errors import PolicyError, StateError
 from proband.planners.choice import plan
 from proband.planners.plans import Explanation, ranked
 from proband.planners.progress import Report
-from proband.planners.room import room_after
+from proband.planners.room import Room, room_after
 from proband.policies import Decider, Tree
 from proband.problem import Problem
 from proband.vocabulary import FloatArray, Pooling, Test
@@ -80,7 +80,7 @@ def continue_from(
         )
     if origin.law.mass(row)[0] <= 0:
         return _unseen(problem, origin.law, row)
-    room = room_after(problem, _bought(tree, row), max_tests=origin.max_tests, budget=origin.budget)
+    room = room_left(tree, row)
     best = plan(
         _narrowed(problem, row),
         origin.law.condition(row),
@@ -97,6 +97,14 @@ def not_asked(tree: Tree, state: ArrayLike) -> list[int]:
     """Return the known tests that a tree does not ask for on its way to a state."""
     [row], used = tree.problem.states(state), tree.used(state)
     return [i for i in range(tree.problem.d) if not np.isnan(row[i]) and i not in used]
+
+
+def room_left(tree: Tree, row: FloatArray) -> Room:
+    """Return what the limits of a tree leave in a state: known tests count as run, wherever they are known from."""
+    if tree.origin is None:
+        return Room()
+    limits = tree.origin
+    return room_after(tree.problem, _bought(tree, row), max_tests=limits.max_tests, budget=limits.budget)
 
 
 def refuse_unavailable(problem: Problem, state: FloatArray) -> None:

@@ -28,6 +28,8 @@ from proband.tables.sheets import (
 DELIMITERS = "\t;,"
 _SEPARATOR = re.compile(r'"?sep=(.)"?(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _WIDE = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+SNIFFED_BYTES, MOST_ZEROS = 512, 4
+"""A file that begins with more zeros is no text; a single one may be a damaged cell, which is told as such."""
 GUESSED = "the file is no UTF-8 and was read as Windows-1252; save it as UTF-8 if letters look wrong"
 
 Row = tuple[int, list[str]]
@@ -94,6 +96,11 @@ def read_first_line(source: str, content: bytes) -> list[str]:
 
 def _decoded(source: str, content: bytes) -> tuple[str, str]:
     wide = next((name for mark, name in _WIDE.items() if content.startswith(mark)), None) or _zeros(content)
+    if not wide and content[:SNIFFED_BYTES].count(0) > MOST_ZEROS:
+        raise TableError(
+            f"{source}: it is no text (it has bytes that are zero); tables are CSV, .xlsx or Parquet; save it as one "
+            "of these, a text as UTF-8"
+        )
     try:
         return content.decode(wide or "utf-8-sig"), ""
     except UnicodeDecodeError as cause:

@@ -57,6 +57,8 @@ def read_sheet(source: Any, *, wanted: Collection[str] = (), sheet: str | None =
             f"{name}: it cannot be read as Parquet (it does not begin like one); save it again, or rename it if it is "
             "a text"
         )
+    if Path(name).suffix.lower() == ".toml":
+        raise TableError(f"{name}: it is a problem file, and here a table of subjects is needed; give the table")
     _no_sheets(name, sheet)
     return read_delimited(name, content, wanted)
 
