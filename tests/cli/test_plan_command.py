@@ -116,7 +116,6 @@ class TestMistakes:
         ("arguments", "status", "message"),
         [
             (("plan", "nope"), 2, "problem 'nope' is no file, and no example"),
-            (("plan", "breast"), 2, "proband example breast writes this one and its records: then give breast.toml"),
             (("plan", "nope.toml"), 2, "nope.toml: it cannot be read"),
             (("plan", "bolts.toml"), 2, "give --data"),
             (("plan", "bolts", "--tree", "tree.docx"), 2, "--tree is 'tree.docx'"),

@@ -88,11 +88,6 @@ def load_problem(name: str) -> tuple[Problem, Instance[Solvable] | None]:
             instance = instances.example(name)
         return instance.problem, instance
     if not Path(name).exists() and not name.endswith(".toml"):
-        if name in instances.TABLES:
-            raise UnknownNameError(
-                f"problem {name!r} is no file; proband example {name} writes this one and its records: then give "
-                f"{name}.toml"
-            )
         raise UnknownNameError(
             f"problem {name!r} is no file, and no example; give the path of a problem file, or one of "
             f"{', '.join(instances.EXAMPLES)}"
