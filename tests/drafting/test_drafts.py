@@ -215,7 +215,7 @@ def test_doubts_about_the_whole_table() -> None:
     n = 40
     table = {"x": ["p", "q"] * 20, "twin": ["p1", "q1"] * 20, "label": ["good", "bad"] * 19 + ["", "bad"]}
     found = draft(table)
-    assert found.doubts[0] == "1 of 40 rows have no label: they tell nothing of what to decide"
+    assert found.doubts[0] == "no label in 1 of 40 rows: such rows tell nothing of what to decide"
     assert "x: it tells the label exactly: is it the label under another name" in " ".join(found.all_doubts)
     few = draft({"x": ["p", "q"] * 5, "label": ["good", "bad", "bad", "good", "good"] * 2})
     assert few.doubts == ("10 rows with a label, for 1 test, are few: a plan will fit them, not what comes",)

@@ -107,7 +107,7 @@ def draft(source: Any, *, label: str | None = None, sheet: str | None = None) ->
     missing = _missing(columns)
     labelled, unlabelled = chosen.column.known, len(table) - len(chosen.column.known)
     doubts = _on_header(columns) + _on_label(columns, chosen)
-    doubts += [f"{unlabelled:,} of {len(table):,} rows have no label: they tell nothing of what to decide"] * bool(
+    doubts += [f"no label in {unlabelled:,} of {len(table):,} rows: such rows tell nothing of what to decide"] * bool(
         unlabelled
     )
     if len(labelled) < 10 * len(columns):
