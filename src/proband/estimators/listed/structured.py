@@ -250,14 +250,14 @@ class Structured(CountingEstimator):
 
     def _fitted(self, rng: np.random.Generator) -> Fitted:
         seen, counts = self._in_order()
-        onehot = self.levels.onehot(seen)
         labelled = ~np.isnan(seen[:, self.targets]).any(axis=1)
         telling = self.tells(seen)
         # The others are many, and show a plan's few tests: classes would describe nothing but these.
         share = min(1.0, PLAIN * float(counts[telling].sum()) / max(1.0, float(counts[~telling].sum())))
         tempered = np.where(telling, counts, share * counts)
+        shown = self.levels.shown(seen)
         models = [
-            fit_classes(self.levels, onehot, tempered, rng, classes=self.classes, steps=self.steps)
+            fit_classes(self.levels, shown, tempered, rng, classes=self.classes, steps=self.steps)
             for _ in range(self.models)
         ]
         whole = labelled & ~np.isnan(seen[:, self.features]).any(axis=1)
@@ -340,12 +340,12 @@ class Beliefs:
         )  # fmt: skip
         blank = np.full((len(rows), problem.d), np.nan)
         blank[:, features] = rows
-        onehot = levels.onehot(blank)
+        onehot, shown = levels.onehot(blank), levels.shown(blank)
         labels = outcome_rows(np.arange(estimator.n_labels), [problem.tests[i] for i in targets])
         columns = levels.first[targets] + labels.astype(np.int64)  # (labels, targets)
         by_class = [np.exp(np.log(m.outcomes[:, columns]).sum(axis=2)) for m in models]
         self.by_classes: FloatArray = np.mean(
-            [m.posterior(onehot) @ chances for m, chances in zip(models, by_class, strict=True)], axis=0
+            [np.einsum("rc,cl->rl", m.posterior(shown), by) for m, by in zip(models, by_class, strict=True)], axis=0
         )
         mine = np.concatenate([np.arange(levels.first[i], levels.first[i + 1]) for i in features])
         self.design = design(onehot[:, mine], np.isin(mine, levels.first[:-1]))

@@ -95,6 +95,9 @@ class Work(Bundle):
     slab: FloatArray  # levels of sums (columns, cells)
     base: FloatArray  # such sums, of the node whose tests are tried (1, columns, cells)
     total: FloatArray  # sums over all cells of a test (columns, 1)
+    cell_mass: FloatArray  # of each cell: its mass,
+    cell_order: FloatArray  # how far it is in order,
+    cell_best: FloatArray  # and the worth of its best decision
     score: FloatArray  # of each test
     candidate: IntArray  # the tests to be tried at a node
     row: IntArray  # rows on their way to another place, or to be added up,
@@ -236,6 +239,9 @@ def new_work(rows: Rows, n: int, width: int) -> Work:
         slab=(int(n).bit_length() + 2, columns, cells),
         base=(1, columns, cells),
         total=(columns, 1),
+        cell_mass=cells,
+        cell_order=cells,
+        cell_best=cells,
         score=tests,
         candidate=width,
         row=n,
