@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.distributions import Discrete
+from proband.distributions import Discrete, weighted_sum
 from proband.distributions.discrete import row_ids
 from proband.errors import DistributionError
 from proband.estimators.listed.labels import design, fit_labels, label_chances
@@ -213,7 +213,7 @@ class Structured(CountingEstimator):
     def penalty(self) -> float:
         """What a node of a plan should cost, so that it does not follow chance."""
         payoff = self.problem.payoff(self.support)
-        about = float(self.probabilities @ (payoff.max(axis=1) - payoff.min(axis=1)))
+        about = weighted_sum(self.probabilities, np.ptp(payoff, axis=1))
         return PENALTY * about / (self.telling + self.pseudo)
 
     def update_counts(self, observations: object, counts: object) -> None:
