@@ -189,10 +189,10 @@ def test_latent_classes_find_two_kinds() -> None:
 
 def test_regression_of_labels() -> None:
     rng = np.random.default_rng(0)
-    levels = Levels.of(np.array([2, 3]))
     rows = np.column_stack([rng.integers(2, size=900), rng.integers(3, size=900)]).astype(float)
     labels = np.where(rng.random(900) < 0.9, rows[:, 1], rng.integers(3, size=900)).astype(np.int64)
-    features = design(levels.onehot(rows), np.array([True, False, True, False, False]))
+    features = design(rows, np.array([2, 3]))
+    assert features[0].tolist() == [*(2.0 * (rows[0, [0, 1, 1]] == [1, 1, 2]) - 1), 1.0]
     chances = label_chances(features, fit_labels(features, np.eye(3)[labels]))
     right = chances[np.arange(900), rows[:, 1].astype(int)]
     assert right.mean() == pytest.approx(0.93, abs=0.04)
@@ -203,7 +203,8 @@ def test_a_posterior_of_classes_is_bayes_rule_and_counts_are_its_sums() -> None:
     levels, rows = Levels.of(np.array([2, 3, 2])), np.array([[0, 2, np.nan], [np.nan] * 3, [1, 0, 1], [1, 0, 1]])
     outcomes = rng.uniform(size=(4, 7))
     model = LatentClasses(levels, np.array([0.1, 0.2, 0.3, 0.4]), outcomes / levels.totals(outcomes))
-    onehot, counts, shown = levels.onehot(rows), np.array([2.0, 0.0, 1.5, 4.0]), levels.shown(rows)
+    onehot = np.column_stack([rows[:, i] == b for i, k in enumerate((2, 3, 2)) for b in range(k)]).astype(float)
+    counts, shown = np.array([2.0, 0.0, 1.5, 4.0]), levels.shown(rows)
     right = model.shares * np.exp(onehot @ np.log(model.outcomes).T)
     right /= right.sum(axis=1, keepdims=True)
     assert model.posterior(shown) == pytest.approx(right, rel=1e-12)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proband.vocabulary import FloatArray
+from proband.vocabulary import FloatArray, IntArray
 
 RIDGE = 8.0
 STEPS, FURTHER_STEPS = 8, 4
@@ -13,12 +12,14 @@ INTERCEPT = 1e-3
 """Ridge of the intercept: next to none, and enough that a label that was never seen keeps a finite score."""
 
 
-def design(onehot: FloatArray, compared: NDArray[np.bool_]) -> FloatArray:
-    """Return the features of a regression: centred indicators of outcomes (n, levels), and 1.
+def design(rows: FloatArray | IntArray, k: IntArray) -> FloatArray:
+    """Return the features of a regression on tests with k outcomes each: centred indicators of outcomes, and 1.
 
-    `compared` marks the first outcome of each test, which the others are compared with; two outcomes become ±1.
+    The first outcome of a test is the one that others are compared with; two outcomes become ±1.
     """
-    return np.column_stack([2.0 * onehot[:, ~compared] - 1.0, np.ones(len(onehot))])
+    outcomes = np.array([outcome for each in k.tolist() for outcome in range(1, each)])
+    shown = np.repeat(rows, k - 1, axis=1) == outcomes
+    return np.column_stack([2.0 * shown - 1.0, np.ones(len(rows))])
 
 
 def fit_labels(features: FloatArray, taught: FloatArray, found: FloatArray | None = None) -> FloatArray:

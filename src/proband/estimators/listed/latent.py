@@ -36,13 +36,6 @@ class Levels:
         """Return the levels of tests with k outcomes each."""
         return cls(np.concatenate([[0], np.cumsum(k)]).astype(np.int64))
 
-    def onehot(self, rows: FloatArray) -> FloatArray:
-        """Return 1 in the column of each known outcome, for rows (n, d) with NaN where a test was not run."""
-        made = np.zeros((len(rows), int(self.first[-1])))
-        subject, test = np.nonzero(~np.isnan(rows))
-        made[subject, self.first[test] + rows[subject, test].astype(np.int64)] = 1.0
-        return made
-
     def shown(self, rows: FloatArray) -> Shown:
         """Return the outcomes that are known of rows (n, d)."""
         known = ~np.isnan(rows)

@@ -340,15 +340,14 @@ class Beliefs:
         )  # fmt: skip
         blank = np.full((len(rows), problem.d), np.nan)
         blank[:, features] = rows
-        onehot, shown = levels.onehot(blank), levels.shown(blank)
+        shown = levels.shown(blank)
         labels = outcome_rows(np.arange(estimator.n_labels), [problem.tests[i] for i in targets])
         columns = levels.first[targets] + labels.astype(np.int64)  # (labels, targets)
         by_class = [np.exp(np.log(m.outcomes[:, columns]).sum(axis=2)) for m in models]
         self.by_classes: FloatArray = np.mean(
             [np.einsum("rc,cl->rl", m.posterior(shown), by) for m, by in zip(models, by_class, strict=True)], axis=0
         )
-        mine = np.concatenate([np.arange(levels.first[i], levels.first[i + 1]) for i in features])
-        self.design = design(onehot[:, mine], np.isin(mine, levels.first[:-1]))
+        self.design = design(rows, problem.k[features])
         self._found: FloatArray | None = None
 
     def given(self, taught: FloatArray) -> FloatArray:
