@@ -158,7 +158,7 @@ def test_observations_without_a_label_leave_labels_alone() -> None:
         plain = given
     first = np.concatenate([[0], np.cumsum([len(rows) for rows in members])]).astype(np.int64)
     counts, labelled = np.array([n for *_, n in known]), np.array([label is not None for _, label, _ in known])
-    agree = Agreeing(first, np.concatenate(members).astype(np.int64), counts, labelled, 2)
+    agree = Agreeing(first, np.concatenate(members).astype(np.uint32), counts, labelled, 2)
     ours = base.copy()
     agree.spread(base, ours, 2000)
     assert ours == pytest.approx(plain, rel=1e-6)

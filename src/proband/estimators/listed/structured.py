@@ -21,7 +21,7 @@ positive probability. Draws are seeded by `seed` and the number of subjects: the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,17 +74,21 @@ class Agreeing:
     """
 
     first: IntArray
-    members: IntArray
+    members: NDArray[np.uint32]
     counts: FloatArray
     labelled: NDArray[np.bool_]
     labels: int
+    rows: NDArray[np.uint32] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", self.members // np.uint32(self.labels))
 
     def spread(self, base: FloatArray, weights: FloatArray, steps: int) -> None:
         """Take steps of EM from `weights` (K,), in place: `base` and the observations."""
         from proband.estimators.listed.growing_kernel import spread  # compiled
 
-        agree = self.first, self.members, self.counts, self.labelled, self.labels
-        spread(base, *agree, weights, np.empty_like(weights), np.empty(len(weights) // self.labels), steps)
+        agree = self.first, self.members, self.rows, self.counts, self.labelled
+        spread(base, *agree, self.labels, weights, np.empty_like(weights), np.empty(len(weights) // self.labels), steps)
 
     def with_counts(self, counts: FloatArray) -> Agreeing:
         """Return the same observations, seen by other numbers of subjects."""
@@ -369,7 +373,7 @@ def label_tests(problem: Problem) -> list[int]:
     return [] if many or len(targets) == problem.d else targets
 
 
-def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, IntArray]:
+def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, NDArray[np.uint32]]:
     """Return which rows agree with each observation: its own are ``members[first[o]:first[o + 1]]``."""
     from proband.estimators.listed.growing_kernel import count_agreeing, list_agreeing, mark_outcomes  # compiled
 
@@ -383,6 +387,6 @@ def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, IntA
     shown, sizes = np.zeros(rows.shape[1], dtype=np.int64), np.zeros(len(known), dtype=np.int64)
     count_agreeing(known, first, marks, shown, sizes)
     begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    members = np.empty(int(begin[-1]), dtype=np.int64)
+    members = np.empty(int(begin[-1]), dtype=np.uint32)
     list_agreeing(known, first, marks, shown, begin, members)
     return begin, members
