@@ -269,15 +269,15 @@ class Structured(CountingEstimator):
         rows, which, from_model = self._grown(rng, models, seen[told], seen[labelled & ~whole])
         own = np.zeros((len(rows), self.n_labels))
         np.add.at(own, (which, self._label_codes(seen[told])), counts[told])
-        members = agreeing(seen[loose], self._split(rows))
-        agree = Agreeing(*members, counts[loose], np.asarray(labelled)[loose], self.n_labels)
+        split = self._split(rows)
+        agree = Agreeing(*agreeing(seen[loose], split), counts[loose], np.asarray(labelled)[loose], self.n_labels)
         beliefs = Beliefs(self, models, rows)
         prior, weights = self._weighed(own, from_model, beliefs.given(own), agree)
         if self.n_labels > 1:
             taught = weights.copy()
             agree.with_counts(np.where(telling[loose], counts[loose], 0.0)).spread(own.ravel(), taught, 1)
             prior, weights = self._weighed(own, from_model, beliefs.given(taught.reshape(own.shape)), agree)
-        return Fitted(self._split(rows), prior.ravel(), own.ravel(), weights, agree)
+        return Fitted(split, prior.ravel(), own.ravel(), weights, agree)
 
     def _grown(
         self, rng: np.random.Generator, models: list[LatentClasses], told: FloatArray, part: FloatArray
