@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proband import Discrete, Problem, Records, Test
-from proband.distributions.discrete import row_ids
+from proband.distributions.discrete import row_ids, weighted_sum
 from proband.errors import DistributionError, StateError, TooLargeError
 from proband.rewards import Match
 from proband.testing import check_distribution, random_distribution, random_problem
@@ -259,3 +259,10 @@ def test_many_outcomes_of_one_test() -> None:
     law = Discrete.from_weights(np.arange(5000)[:, None], np.ones(5000))
     assert law.mass([[4999], [5000]]) == pytest.approx([1 / 5000, 0])
     assert law.marginal(0).shape == (5000,)
+
+
+@pytest.mark.parametrize("n", [0, 1, 8192, 8193, 20_000])
+def test_weighted_sums_are_sums_of_all_parts(n: int) -> None:
+    rng = np.random.default_rng(n)
+    weights, values = rng.random(n), rng.normal(size=n)
+    assert weighted_sum(weights, values) == pytest.approx(float((weights * values).sum()), rel=1e-12, abs=1e-12)

@@ -8,8 +8,8 @@ import pytest
 from proband import Discrete, Problem, Records, Test
 from proband.errors import DistributionError
 from proband.estimators import ESTIMATORS, Structured
-from proband.estimators.listed.labels import design, fit_labels, label_chances
-from proband.estimators.listed.latent import Levels, fit_classes
+from proband.estimators.listed.labels import INTERCEPT, RIDGE, design, fit_labels, label_chances
+from proband.estimators.listed.latent import LatentClasses, Levels, fit_classes
 from proband.estimators.listed.structured import Agreeing, agreeing
 from proband.rewards import Match, Table
 from proband.vocabulary import FloatArray
@@ -158,7 +158,7 @@ def test_observations_without_a_label_leave_labels_alone() -> None:
         plain = given
     first = np.concatenate([[0], np.cumsum([len(rows) for rows in members])]).astype(np.int64)
     counts, labelled = np.array([n for *_, n in known]), np.array([label is not None for _, label, _ in known])
-    agree = Agreeing(first, np.concatenate(members).astype(np.int64), counts, labelled, 2)
+    agree = Agreeing(first, np.concatenate(members).astype(np.uint32), counts, labelled, 2)
     ours = base.copy()
     agree.spread(base, ours, 2000)
     assert ours == pytest.approx(plain, rel=1e-6)
@@ -180,7 +180,7 @@ def test_latent_classes_find_two_kinds() -> None:
     rows = (rng.random((2000, 12)) < np.where(kind, 0.9, 0.2)[:, None]).astype(float)
     rows[rng.random(rows.shape) < 0.2] = np.nan
     levels = Levels.of(np.full(12, 2))
-    model = fit_classes(levels, levels.onehot(rows), np.ones(2000), rng, classes=2, steps=60)
+    model = fit_classes(levels, levels.shown(rows), np.ones(2000), rng, classes=2, steps=60)
     assert sorted(model.shares) == pytest.approx([0.3, 0.7], abs=0.05)
     drawn = model.completed(rng, rows)
     assert np.array_equal(drawn[~np.isnan(rows)], rows[~np.isnan(rows)])
@@ -189,10 +189,42 @@ def test_latent_classes_find_two_kinds() -> None:
 
 def test_regression_of_labels() -> None:
     rng = np.random.default_rng(0)
-    levels = Levels.of(np.array([2, 3]))
     rows = np.column_stack([rng.integers(2, size=900), rng.integers(3, size=900)]).astype(float)
     labels = np.where(rng.random(900) < 0.9, rows[:, 1], rng.integers(3, size=900)).astype(np.int64)
-    features = design(levels.onehot(rows), np.array([True, False, True, False, False]))
+    features = design(rows, np.array([2, 3]))
+    assert features[0].tolist() == [*(2.0 * (rows[0, [0, 1, 1]] == [1, 1, 2]) - 1), 1.0]
     chances = label_chances(features, fit_labels(features, np.eye(3)[labels]))
     right = chances[np.arange(900), rows[:, 1].astype(int)]
     assert right.mean() == pytest.approx(0.93, abs=0.04)
+
+
+def test_a_posterior_of_classes_is_bayes_rule_and_counts_are_its_sums() -> None:
+    rng = np.random.default_rng(3)
+    levels, rows = Levels.of(np.array([2, 3, 2])), np.array([[0, 2, np.nan], [np.nan] * 3, [1, 0, 1], [1, 0, 1]])
+    outcomes = rng.uniform(size=(4, 7))
+    model = LatentClasses(levels, np.array([0.1, 0.2, 0.3, 0.4]), outcomes / levels.totals(outcomes))
+    onehot = np.column_stack([rows[:, i] == b for i, k in enumerate((2, 3, 2)) for b in range(k)]).astype(float)
+    counts, shown = np.array([2.0, 0.0, 1.5, 4.0]), levels.shown(rows)
+    right = model.shares * np.exp(onehot @ np.log(model.outcomes).T)
+    right /= right.sum(axis=1, keepdims=True)
+    assert model.posterior(shown) == pytest.approx(right, rel=1e-12)
+    of_class, seen = model.counted(shown, counts)
+    assert of_class == pytest.approx(counts @ right, rel=1e-12)
+    assert seen == pytest.approx((right * counts[:, None]).T @ onehot, rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_regression_is_where_its_gradient_is_nothing(labels: int) -> None:
+    rng = np.random.default_rng(labels)
+    features = np.column_stack([rng.choice([-1.0, 1.0], size=(401, 5)), np.ones(401)])
+    taught = rng.multinomial(3, np.full(labels, 1 / labels), size=401) * (
+        rng.random((401, labels)) < 0.5 + 0.2 * features[:, :1]
+    )
+    found = None
+    for _ in range(40):
+        found = fit_labels(features, taught, found)
+    counts, chances = taught.sum(axis=1), label_chances(features, found)
+    scores = np.exp(features @ found)
+    assert chances == pytest.approx(scores / scores.sum(axis=1, keepdims=True), rel=1e-9)
+    ridge = np.append(np.full(5, RIDGE), INTERCEPT)
+    assert features.T @ (chances * counts[:, None] - taught) + ridge[:, None] * found == pytest.approx(0, abs=1e-4)

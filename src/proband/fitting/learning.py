@@ -57,11 +57,11 @@ class Learned:
         self.grid, self._rng, self._quick = grid, rng, quick
         self.needed = np.union1d(grid.visible, grid.targets)
         levels = Levels.of(grid.problem.k[self.needed])
-        onehot = levels.onehot(rows[:, self.needed])
+        shown = levels.shown(rows[:, self.needed])
         classes = int(np.clip(len(rows) // 15, 2, CLASSES))
         counts = np.ones(len(rows))
         starts = STARTS if len(rows) < MANY and not quick else 1
-        self.classes = [fit_classes(levels, onehot, counts, rng, classes=classes, steps=STEPS) for _ in range(starts)]
+        self.classes = [fit_classes(levels, shown, counts, rng, classes=classes, steps=STEPS) for _ in range(starts)]
         self.sample = self.completed(rows)
 
     def completed(self, rows: FloatArray, rng: np.random.Generator | None = None) -> Sample:

@@ -21,7 +21,6 @@ import numpy as np
 from proband.distributions import totals
 from proband.estimators.listed.boosting import Boosting, boost
 from proband.estimators.listed.labels import design, fit_labels, label_chances
-from proband.estimators.listed.latent import Levels
 from proband.vocabulary import FloatArray, IntArray
 
 Chances = Callable[[IntArray], FloatArray]
@@ -86,17 +85,11 @@ def augmented(taught: Taught) -> Chances:
 
 def logistic(taught: Taught) -> Chances:
     """Return ridge multinomial logistic regression on the outcomes."""
-    levels = Levels.of(taught.k)
-    compared = np.isin(np.arange(int(levels.first[-1])), levels.first[:-1])
-
-    def features(rows: IntArray) -> FloatArray:
-        return design(levels.onehot(rows.astype(np.float64)), compared)
-
     rows, which = np.unique(taught.features, axis=0, return_inverse=True)
     told = np.zeros((len(rows), taught.n_labels))
     np.add.at(told, (which.reshape(-1), taught.labels), taught.weights)
-    found = fit_labels(features(rows), told)
-    return lambda rows: label_chances(features(rows), found)
+    found = fit_labels(design(rows, taught.k), told)
+    return lambda rows: label_chances(design(rows, taught.k), found)
 
 
 def stumps(taught: Taught) -> Chances:

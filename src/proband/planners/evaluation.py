@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proband.distributions import Discrete, Distribution, Gaussian, totals
+from proband.distributions import Discrete, Distribution, Gaussian, totals, weighted_sum
 from proband.errors import PolicyError
 from proband.policies import ProjectionDecider, follow, ways
 from proband.problem import Problem
@@ -92,9 +92,9 @@ def _exact(problem: Problem, distribution: Distribution, policy: Policy, subject
     shares: dict[int, float] = {}
     for way in ways(problem, policy, rows):
         p = table.probabilities * way.chances
-        reward += float(p @ problem.realised(rows, way.actions))
-        cost += float(p @ way.costs)
-        tests += float(p @ way.tests)
+        reward += weighted_sum(p, problem.realised(rows, way.actions))
+        cost += weighted_sum(p, way.costs)
+        tests += weighted_sum(p, way.tests)
         chosen, inverse = np.unique(way.actions, return_inverse=True)
         for action, share in zip(chosen.tolist(), totals(inverse, p, len(chosen)), strict=True):
             shares[action] = shares.get(action, 0.0) + float(share)

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from proband.agents.estimates import NO_LIMITS, PerSubject, Planner, suited_planner
 from proband.agents.listed.audits import AuditedSubjects
 from proband.agents.stops import Stops
-from proband.distributions import totals
+from proband.distributions import totals, weighted_sum
 from proband.distributions.discrete import row_ids
 from proband.errors import AgentError
 from proband.estimators import Structured
@@ -212,7 +212,7 @@ class Ends:
             suited_planner(half, self.limits)(self.problem, half.distribution(), 0)
             for half in self.estimator.halves(rng)
         ]
-        behind = float(np.mean([self.law @ (self.earned - self._brings(plan)) for plan in plans]))
+        behind = float(np.mean([weighted_sum(self.law, self.earned - self._brings(plan)) for plan in plans]))
         return min(max(PER_HALF * behind, least * curve), FARTHEST * curve)
 
     def chances(

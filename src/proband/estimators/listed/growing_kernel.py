@@ -71,12 +71,13 @@ def _agreeing(marks: Array, shown: Array, n: Any, word: int) -> Any:
 
 @kernel
 def spread(
-    base: Array, first: Array, members: Array, counts: Array, labelled: Array, labels: int, weights: Array,
-    more: Array, unlabelled: Array, steps: int,
+    base: Array, first: Array, members: Array, rows: Array, counts: Array, labelled: Array, labels: int,
+    weights: Array, more: Array, unlabelled: Array, steps: int,
 ) -> None:  # fmt: skip
     """Make so many steps of EM: `weights` (rows · labels,) become `base` plus what the observations give to rows.
 
-    Observation o was seen counts[o] times and agrees with members[first[o]:first[o + 1]]. One without a label says
+    Observation o was seen counts[o] times and agrees with members[first[o]:first[o + 1]], which stand in the `rows`
+    of features there. One without a label says
     nothing of labels: it moves the rows (`unlabelled`), and leaves the labels of a row to those who know theirs. The
     fixed point is that of plain EM, which would creep there, since most observations have no label.
     """
@@ -91,20 +92,18 @@ def spread(
                 mass += weights[members[k]]
             if mass > 0.0 and counts[o] > 0.0:
                 if labelled[o]:
-                    _give(more, np.int64(1), weights, members, first[o], first[o + 1], counts[o] / mass)
+                    _give(more, members, weights, members, first[o], first[o + 1], counts[o] / mass)
                 else:
-                    _give(unlabelled, labels, weights, members, first[o], first[o + 1], counts[o] / mass)
+                    _give(unlabelled, rows, weights, members, first[o], first[o + 1], counts[o] / mass)
         for x in range(unlabelled.size):
             _settle(weights, more, unlabelled[x], x * labels, (x + 1) * labels)
 
 
 @inner
-def _give(
-    to: Array, labels: Any, weights: Array, members: Array, start: int, stop: int, share: float
-) -> None:  # fmt: skip
-    """Give each member a share of its own weight, or all labels of a row together."""
+def _give(to: Array, places: Array, weights: Array, members: Array, start: Any, stop: Any, share: float) -> None:
+    """Give a share of the weight of each member to its place: itself, or all labels of a row together."""
     for k in range(start, stop):
-        to[members[k] // labels] += share * weights[members[k]]
+        to[places[k]] += share * weights[members[k]]
 
 
 @inner

@@ -8,21 +8,21 @@ starts are kept and averaged, since none of them is best everywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proband.vocabulary import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 PSEUDO = 0.5
 """Pseudo-subjects on each outcome of each test, in each class."""
 
-FULL = 0.2
-"""With a smaller share of ones, as where subjects show a few of a hundred tests, only the ones are multiplied."""
+
+@dataclass(frozen=True)
+class Shown:
+    """What observations show: of o the levels ``levels[first[o]:first[o + 1]]``, and no more of a hundred tests."""
+
+    first: IntArray
+    levels: IntArray
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Levels:
         """Return the levels of tests with k outcomes each."""
         return cls(np.concatenate([[0], np.cumsum(k)]).astype(np.int64))
 
-    def onehot(self, rows: FloatArray) -> FloatArray:
-        """Return 1 in the column of each known outcome, for rows (n, d) with NaN where a test was not run."""
-        made = np.zeros((len(rows), int(self.first[-1])))
-        subject, test = np.nonzero(~np.isnan(rows))
-        made[subject, self.first[test] + rows[subject, test].astype(np.int64)] = 1.0
-        return made
+    def shown(self, rows: FloatArray) -> Shown:
+        """Return the outcomes that are known of rows (n, d)."""
+        known = ~np.isnan(rows)
+        first = np.concatenate([[0], np.cumsum(known.sum(axis=1))]).astype(np.int64)
+        test = np.nonzero(known)[1]
+        return Shown(first, self.first[test] + rows[known].astype(np.int64))
 
     def totals(self, values: FloatArray) -> FloatArray:
         """Return the sums over the outcomes of each test, again for each outcome: shape of `values` (..., levels)."""
@@ -57,12 +57,24 @@ class LatentClasses:
     shares: FloatArray
     outcomes: FloatArray
 
-    def posterior(self, onehot: FloatArray | csr_array) -> FloatArray:
+    def posterior(self, shown: Shown) -> FloatArray:
         """Return the probability of each class given known outcomes, shape (n, classes)."""
-        scores = onehot @ np.log(self.outcomes).T + np.log(self.shares)
-        scores -= scores.max(axis=1, keepdims=True)
-        np.exp(scores, out=scores)
-        return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+        from proband.estimators.listed.latent_kernel import believe  # compiled
+
+        chances = np.empty((len(shown.first) - 1, len(self.shares)))
+        believe(shown.first, shown.levels, *self._logarithms(), chances)
+        return chances
+
+    def counted(self, shown: Shown, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the subjects of each class (classes,), and of these with each outcome (classes, levels)."""
+        from proband.estimators.listed.latent_kernel import count_classes  # compiled
+
+        of_class, seen = np.zeros(len(self.shares)), np.zeros(self.outcomes.T.shape)
+        count_classes(shown.first, shown.levels, counts, *self._logarithms(), np.empty_like(of_class), of_class, seen)
+        return of_class, seen.T
+
+    def _logarithms(self) -> tuple[FloatArray, FloatArray]:
+        return np.log(self.shares), np.ascontiguousarray(np.log(self.outcomes).T)
 
     def draw(self, rng: np.random.Generator, classes: IntArray) -> FloatArray:
         """Draw outcome vectors of subjects of known classes (n,), shape (n, d)."""
@@ -75,7 +87,7 @@ class LatentClasses:
 
     def completed(self, rng: np.random.Generator, rows: FloatArray) -> FloatArray:
         """Return rows (n, d) with missing entries drawn given the known ones."""
-        classes = draw_classes(rng, self.posterior(self.levels.onehot(rows)))
+        classes = draw_classes(rng, self.posterior(self.levels.shown(rows)))
         return np.where(np.isnan(rows), self.draw(rng, classes), rows)
 
 
@@ -86,17 +98,13 @@ def draw_classes(rng: np.random.Generator, chances: FloatArray) -> IntArray:
 
 
 def fit_classes(
-    levels: Levels, onehot: FloatArray, counts: FloatArray, rng: np.random.Generator, *, classes: int, steps: int
+    levels: Levels, shown: Shown, counts: FloatArray, rng: np.random.Generator, *, classes: int, steps: int
 ) -> LatentClasses:
-    """Fit a model from a random start to observations (n, levels), each seen `counts` (n,) times."""
-    from scipy.sparse import csr_array  # slow to load
-
-    outcomes = rng.uniform(0.5, 1.5, size=(classes, onehot.shape[1]))
+    """Fit a model from a random start to observations, each seen `counts` (n,) times."""
+    outcomes = rng.uniform(0.5, 1.5, size=(classes, int(levels.first[-1])))
     model = LatentClasses(levels, np.full(classes, 1 / classes), outcomes / levels.totals(outcomes))
-    shown = onehot if np.count_nonzero(onehot) >= FULL * onehot.size else csr_array(onehot)
     for _ in range(steps):
-        weights: NDArray[np.float64] = model.posterior(shown) * counts[:, None]
-        seen = np.asarray(shown.T @ weights).T + PSEUDO
-        shares = weights.sum(axis=0) + 1.0
-        model = LatentClasses(levels, shares / shares.sum(), seen / levels.totals(seen))
+        of_class, seen = model.counted(shown, counts)
+        shares, outcomes = of_class + 1.0, seen + PSEUDO
+        model = LatentClasses(levels, shares / shares.sum(), outcomes / levels.totals(outcomes))
     return model

@@ -21,12 +21,12 @@ positive probability. Draws are seeded by `seed` and the number of subjects: the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proband.distributions import Discrete
+from proband.distributions import Discrete, weighted_sum
 from proband.distributions.discrete import row_ids
 from proband.errors import DistributionError
 from proband.estimators.listed.labels import design, fit_labels, label_chances
@@ -74,17 +74,21 @@ class Agreeing:
     """
 
     first: IntArray
-    members: IntArray
+    members: NDArray[np.uint32]
     counts: FloatArray
     labelled: NDArray[np.bool_]
     labels: int
+    rows: NDArray[np.uint32] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", self.members // np.uint32(self.labels))
 
     def spread(self, base: FloatArray, weights: FloatArray, steps: int) -> None:
         """Take steps of EM from `weights` (K,), in place: `base` and the observations."""
         from proband.estimators.listed.growing_kernel import spread  # compiled
 
-        agree = self.first, self.members, self.counts, self.labelled, self.labels
-        spread(base, *agree, weights, np.empty_like(weights), np.empty(len(weights) // self.labels), steps)
+        agree = self.first, self.members, self.rows, self.counts, self.labelled
+        spread(base, *agree, self.labels, weights, np.empty_like(weights), np.empty(len(weights) // self.labels), steps)
 
     def with_counts(self, counts: FloatArray) -> Agreeing:
         """Return the same observations, seen by other numbers of subjects."""
@@ -213,7 +217,7 @@ class Structured(CountingEstimator):
     def penalty(self) -> float:
         """What a node of a plan should cost, so that it does not follow chance."""
         payoff = self.problem.payoff(self.support)
-        about = float(self.probabilities @ (payoff.max(axis=1) - payoff.min(axis=1)))
+        about = weighted_sum(self.probabilities, np.ptp(payoff, axis=1))
         return PENALTY * about / (self.telling + self.pseudo)
 
     def update_counts(self, observations: object, counts: object) -> None:
@@ -250,14 +254,14 @@ class Structured(CountingEstimator):
 
     def _fitted(self, rng: np.random.Generator) -> Fitted:
         seen, counts = self._in_order()
-        onehot = self.levels.onehot(seen)
         labelled = ~np.isnan(seen[:, self.targets]).any(axis=1)
         telling = self.tells(seen)
         # The others are many, and show a plan's few tests: classes would describe nothing but these.
         share = min(1.0, PLAIN * float(counts[telling].sum()) / max(1.0, float(counts[~telling].sum())))
         tempered = np.where(telling, counts, share * counts)
+        shown = self.levels.shown(seen)
         models = [
-            fit_classes(self.levels, onehot, tempered, rng, classes=self.classes, steps=self.steps)
+            fit_classes(self.levels, shown, tempered, rng, classes=self.classes, steps=self.steps)
             for _ in range(self.models)
         ]
         whole = labelled & ~np.isnan(seen[:, self.features]).any(axis=1)
@@ -265,15 +269,15 @@ class Structured(CountingEstimator):
         rows, which, from_model = self._grown(rng, models, seen[told], seen[labelled & ~whole])
         own = np.zeros((len(rows), self.n_labels))
         np.add.at(own, (which, self._label_codes(seen[told])), counts[told])
-        members = agreeing(seen[loose], self._split(rows))
-        agree = Agreeing(*members, counts[loose], np.asarray(labelled)[loose], self.n_labels)
+        split = self._split(rows)
+        agree = Agreeing(*agreeing(seen[loose], split), counts[loose], np.asarray(labelled)[loose], self.n_labels)
         beliefs = Beliefs(self, models, rows)
         prior, weights = self._weighed(own, from_model, beliefs.given(own), agree)
         if self.n_labels > 1:
             taught = weights.copy()
             agree.with_counts(np.where(telling[loose], counts[loose], 0.0)).spread(own.ravel(), taught, 1)
             prior, weights = self._weighed(own, from_model, beliefs.given(taught.reshape(own.shape)), agree)
-        return Fitted(self._split(rows), prior.ravel(), own.ravel(), weights, agree)
+        return Fitted(split, prior.ravel(), own.ravel(), weights, agree)
 
     def _grown(
         self, rng: np.random.Generator, models: list[LatentClasses], told: FloatArray, part: FloatArray
@@ -340,15 +344,14 @@ class Beliefs:
         )  # fmt: skip
         blank = np.full((len(rows), problem.d), np.nan)
         blank[:, features] = rows
-        onehot = levels.onehot(blank)
+        shown = levels.shown(blank)
         labels = outcome_rows(np.arange(estimator.n_labels), [problem.tests[i] for i in targets])
         columns = levels.first[targets] + labels.astype(np.int64)  # (labels, targets)
         by_class = [np.exp(np.log(m.outcomes[:, columns]).sum(axis=2)) for m in models]
         self.by_classes: FloatArray = np.mean(
-            [m.posterior(onehot) @ chances for m, chances in zip(models, by_class, strict=True)], axis=0
+            [np.einsum("rc,cl->rl", m.posterior(shown), by) for m, by in zip(models, by_class, strict=True)], axis=0
         )
-        mine = np.concatenate([np.arange(levels.first[i], levels.first[i + 1]) for i in features])
-        self.design = design(onehot[:, mine], np.isin(mine, levels.first[:-1]))
+        self.design = design(rows, problem.k[features])
         self._found: FloatArray | None = None
 
     def given(self, taught: FloatArray) -> FloatArray:
@@ -370,7 +373,7 @@ def label_tests(problem: Problem) -> list[int]:
     return [] if many or len(targets) == problem.d else targets
 
 
-def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, IntArray]:
+def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, NDArray[np.uint32]]:
     """Return which rows agree with each observation: its own are ``members[first[o]:first[o + 1]]``."""
     from proband.estimators.listed.growing_kernel import count_agreeing, list_agreeing, mark_outcomes  # compiled
 
@@ -384,6 +387,6 @@ def agreeing(observations: FloatArray, rows: FloatArray) -> tuple[IntArray, IntA
     shown, sizes = np.zeros(rows.shape[1], dtype=np.int64), np.zeros(len(known), dtype=np.int64)
     count_agreeing(known, first, marks, shown, sizes)
     begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    members = np.empty(int(begin[-1]), dtype=np.int64)
+    members = np.empty(int(begin[-1]), dtype=np.uint32)
     list_agreeing(known, first, marks, shown, begin, members)
     return begin, members

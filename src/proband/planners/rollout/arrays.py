@@ -95,6 +95,9 @@ class Work(Bundle):
     slab: FloatArray  # levels of sums (columns, cells)
     base: FloatArray  # such sums, of the node whose tests are tried (1, columns, cells)
     total: FloatArray  # sums over all cells of a test (columns, 1)
+    cell_mass: FloatArray  # of each cell: its mass,
+    cell_order: FloatArray  # how far it is in order,
+    cell_best: FloatArray  # and the worth of its best decision
     score: FloatArray  # of each test
     candidate: IntArray  # the tests to be tried at a node
     row: IntArray  # rows on their way to another place, or to be added up,
@@ -184,13 +187,14 @@ def new_rows(
 
 def cells_of(codes: IntArray) -> Cells:
     """Return the outcomes of each test and row, which cells each row shows, and the first cell of each test."""
-    tests = codes.shape[1]
+    from proband.planners.rollout.running_kernel import write_cells  # compiled
+
     outcomes = codes.max(axis=0, initial=0) + 1
     offset = np.concatenate(([0], np.cumsum(outcomes))).astype(np.int64)
-    shown = np.zeros((len(codes), offset[-1] if offset[-1] <= FEW_CELLS * tests else 0), dtype=np.uint8)
-    if shown.size:
-        shown[np.arange(len(codes))[:, None], codes + offset[:-1]] = 1
-    return np.ascontiguousarray(codes.T, dtype=np.int32), shown, offset
+    cells = offset[-1] if offset[-1] <= FEW_CELLS * codes.shape[1] else 0
+    by_test, shown = np.empty(codes.shape[::-1], dtype=np.int32), np.zeros((len(codes), cells), dtype=np.uint8)
+    write_cells(codes, offset, by_test, shown)
+    return by_test, shown, offset
 
 
 def numbered(group: IntArray) -> IntArray:
@@ -236,6 +240,9 @@ def new_work(rows: Rows, n: int, width: int) -> Work:
         slab=(int(n).bit_length() + 2, columns, cells),
         base=(1, columns, cells),
         total=(columns, 1),
+        cell_mass=cells,
+        cell_order=cells,
+        cell_best=cells,
         score=tests,
         candidate=width,
         row=n,

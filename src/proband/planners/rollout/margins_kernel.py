@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from proband.compiling import CONTRACTING, ZERO, inner
+from proband.compiling import CONTRACTING, FINITE, ZERO, inner
+from proband.elementary_kernel import logarithm
 from proband.planners.rollout.arrays import Grove, Rows, Work
 
 NOTHING = 1e-12
@@ -14,6 +15,10 @@ NOTHING = 1e-12
 
 NOBODY, ROUNDING = 0.5, 1e-6
 """Fewer subjects than these are none; by so much a sum of parts of subjects may be off."""
+
+
+TINY = 1e-300
+"""The logarithm of nothing is that of this, for it is multiplied by nothing."""
 
 
 @inner
@@ -84,24 +89,26 @@ def price_of(rows: Rows, work: Work, test: Any) -> Any:
     return rows.group_price[test] if group >= 0 and work.open[group] > 0 else rows.price[test]
 
 
-@inner
-def _disorder(sums: Any, decisions: Any, cell: Any, least: float) -> Any:
-    """Sum of x log x over the columns of a cell, less that of their sum: minus its entropy, times its mass."""
-    mass, total = 0.0, 0.0
+@inner(fastmath=FINITE)
+def _weigh_up(rows: Rows, work: Work, sums: Any, least: float) -> None:
+    """Write of each cell what its best decision brings, and how far it is in order.
+
+    The latter is the sum of x log x over the columns of `ideal`, less that of their sum: minus its entropy, times its
+    mass. One column of all cells at a time, which are taken in vector registers.
+    """
+    decisions, mass, order, best = rows.stakes.shape[1], work.cell_mass, work.cell_order, work.cell_best
+    cells = sums.shape[1]
+    for cell in range(cells):
+        mass[cell], order[cell], best[cell] = 0.0, 0.0, -np.inf
     for a in range(decisions):
-        x = sums[a, cell]
-        if x > least:
-            mass += x
-            total += x * np.log(x)
-    return total - mass * np.log(mass) if mass > 0.0 else 0.0
-
-
-@inner
-def _best_stop(sums: Any, shift: Any, decisions: Any, cell: Any) -> Any:
-    best = sums[shift, cell]
-    for a in range(1, decisions):
-        best = max(best, sums[shift + a, cell])
-    return best
+        column, worth = sums[a], sums[decisions + a if rows.apart else a]
+        for cell in range(cells):
+            x = column[cell] if column[cell] > least else 0.0
+            mass[cell] += x
+            order[cell] += x * logarithm(max(x, TINY))
+            best[cell] = max(best[cell], worth[cell])
+    for cell in range(cells):
+        order[cell] -= mass[cell] * logarithm(max(mass[cell], TINY))
 
 
 @inner
@@ -118,27 +125,15 @@ def _enough(rows: Rows, sums: Any, test: Any) -> Any:
 
 @inner
 def _whole(rows: Rows, work: Work, sums: Any) -> Any:
-    """Add up all cells of a test; returns the mass of `ideal`, its disorder, and the worth of the best decision."""
-    decisions = rows.stakes.shape[1]
-    shift = decisions if rows.apart else np.int64(0)
+    """Add up all cells of a test; returns the mass of `ideal`, its order, and the worth of the best decision."""
+    mass = 0.0
     for a in range(work.total.shape[0]):
         work.total[a, 0] = 0.0
         for cell in range(rows.offset[1]):
             work.total[a, 0] += sums[a, cell]
-    mass = 0.0
-    for a in range(decisions):
-        mass += work.total[a, 0]
-    disorder = _disorder(work.total, decisions, np.int64(0), NOTHING * mass)
-    return mass, disorder, _best_stop(work.total, shift, decisions, np.int64(0))
-
-
-@inner
-def _told(rows: Rows, sums: Any, test: Any, disorder: Any, least: float) -> Any:
-    """How far the entropy falls by a test, times the mass of `ideal`; 0 if that is hardly anything."""
-    gain = -disorder
-    for cell in range(rows.offset[test], rows.offset[test + 1]):
-        gain += _disorder(sums, rows.stakes.shape[1], cell, least)
-    return gain if gain > least else 0.0
+        mass += work.total[a, 0] if a < rows.stakes.shape[1] else 0.0
+    _weigh_up(rows, work, work.total, NOTHING * mass)
+    return mass, work.cell_order[0], work.cell_best[0]
 
 
 @inner
@@ -149,9 +144,8 @@ def survey(rows: Rows, grove: Grove, work: Work, place: Any, sums: Any) -> Any:
     there is another: a dear and almost sure test (such as the label itself) is worth running where cheap ones have
     told what they can, and there it is found as `single`, the best test of those that a decision follows.
     """
-    decisions = rows.stakes.shape[1]
-    shift = decisions if rows.apart else np.int64(0)
-    mass, disorder, now = _whole(rows, work, sums)
+    mass, order, now = _whole(rows, work, sums)
+    _weigh_up(rows, work, sums, NOTHING * mass)
     best, most, last, most_last = np.int64(-1), 0.0, np.int64(-1), 0.0
     work.single[place], work.single_value[place] = -1, grove.stop[place]
     for j in range(rows.price.size):
@@ -161,15 +155,16 @@ def survey(rows: Rows, grove: Grove, work: Work, place: Any, sums: Any) -> Any:
             continue
         if rows.enough > 0.0 and not _enough(rows, sums, j):
             continue
-        after, paid = grove.stop[place] - now, price * grove.mass[place] + rows.penalty
+        gain, after, paid = -order, grove.stop[place] - now, price * grove.mass[place] + rows.penalty
         for cell in range(rows.offset[j], rows.offset[j + 1]):
-            after += _best_stop(sums, shift, decisions, cell)
+            gain += work.cell_order[cell]
+            after += work.cell_best[cell]
         if after - paid > work.single_value[place] + rows.tolerance:
             work.single[place], work.single_value[place] = j, after - paid
         left = grove.most[place] - after
-        if left <= rows.least * grove.mass[place] + rows.penalty:
+        if gain <= NOTHING * mass or left <= rows.least * grove.mass[place] + rows.penalty:
             continue  # nothing can follow it that pays: as the single test it was counted already
-        work.score[j] = _told(rows, sums, j, disorder, NOTHING * mass) / max(price, rows.free)
+        work.score[j] = gain / max(price, rows.free)
         if left > paid and work.score[j] > most:
             best, most = np.int64(j), work.score[j]
         elif work.score[j] > most_last:

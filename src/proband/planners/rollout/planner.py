@@ -55,7 +55,8 @@ def plan_rollout(
 def _grown(problem: Problem, decider: Decider, context: IntArray, options: Options, enough: Enough | None) -> GrownTree:
     """Grow trees over the rows, those alike in all that can be seen as one."""
     law, prices = decider.distribution, problem.prices.only(problem.operable)
-    codes = np.column_stack((law.support[:, problem.operable].astype(np.int64), context))
+    codes = np.empty((len(context), len(problem.operable) + 1), dtype=np.int64)
+    codes[:, :-1], codes[:, -1] = law.support[:, problem.operable], context
     first, alike = distinct_rows(codes)
     ideal = law.probabilities[:, None] * ideal_of(problem.payoff(law.support))
     start = context[first]

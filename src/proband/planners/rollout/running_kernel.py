@@ -32,3 +32,13 @@ def run_down(
                 break
             place = after
         leaf[r], paid[r] = place, cost
+
+
+@kernel
+def write_cells(codes: Any, offset: IntArray, by_test: Any, shown: Any) -> None:
+    """Write the outcomes of rows (n, m) test by test (m, n), and mark the cells that each shows, if there are any."""
+    for r in range(codes.shape[0]):
+        for j in range(codes.shape[1]):
+            by_test[j, r] = codes[r, j]
+            if shown.size > 0:
+                shown[r, offset[j] + codes[r, j]] = 1

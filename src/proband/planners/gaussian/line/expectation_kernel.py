@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from proband.compiling import SUMMING, ZERO, inner
+from proband.elementary_kernel import exponential
 from proband.planners.gaussian.line.basis_kernel import CARDINAL, NODES, WEIGHTS, N, at, at_places, resample, series
-from proband.planners.gaussian.line.exponential_kernel import exponential
 from proband.planners.gaussian.line.tables import MOST_CLUSTERS, Edges, Level
 from proband.vocabulary import FloatArray
 
