@@ -10,6 +10,13 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+LEARNING = (
+    "agents", "bundle.py", "checking.py", "compiling.py", "cutting.py", "distributions", "elementary_kernel.py",
+    "estimators", "piecewise", "planners", "policies", "prices.py", "problem.py", "problem_files.py", "problem_pool.py",
+    "problem_reading.py", "problem_rules.py", "rewards", "vocabulary",
+)  # fmt: skip
+"""What an agent's policies depend on, below the package; reading tables and telling people are left out."""
+
 
 def fingerprint(root: Path, parts: Iterable[str]) -> str:
     """Return a hash of the sources of some parts, files or folders, below a folder.

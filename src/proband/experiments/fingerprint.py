@@ -15,9 +15,8 @@ from proband import fingerprints
 from proband.agents import AGENTS
 
 PARTS = (
-    "agents", "distributions", "estimators", "instances", "planners", "policies", "simulation",
-    "checking.py", "prices.py", "problem.py", "problem_files.py", "problem_pool.py", "problem_reading.py", "piecewise",
-    "rewards", "vocabulary", "experiments/catalogue", "experiments/cells.py", "experiments/experiment.py",
+    *fingerprints.LEARNING, "instances", "simulation", "experiments/catalogue", "experiments/cells.py",
+    "experiments/experiment.py",
 )  # fmt: skip
 """What a result depends on, below the package; drawing, reporting and the command line are left out."""
 

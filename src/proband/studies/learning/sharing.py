@@ -30,7 +30,7 @@ from typing import NamedTuple, Protocol
 
 import proband
 from proband.errors import ProbandError
-from proband.fingerprints import fingerprint
+from proband.fingerprints import LEARNING, fingerprint
 from proband.studies.learning.claimants import claimant, is_gone
 from proband.studies.learning.frozen import Basis, FreezeError, freeze, thaw
 from proband.studies.learning.learner import MakeAgent, State
@@ -38,11 +38,7 @@ from proband.studies.ledger.ledger import Ledger
 from proband.studies.stores.contract import Store, Swaps
 from proband.studies.stores.patience import within
 
-SOURCES = (
-    "agents", "bundle.py", "checking.py", "compiling.py", "cutting.py", "distributions", "estimators", "piecewise",
-    "planners", "policies", "prices.py", "problem.py", "problem_files.py", "problem_pool.py", "problem_reading.py",
-    "problem_rules.py", "rewards", "studies/events/created.py", "studies/learning", "studies/ledger", "vocabulary",
-)  # fmt: skip
+SOURCES = (*LEARNING, "studies/events/created.py", "studies/learning", "studies/ledger")
 """What a plan depends on, below the package."""
 
 CLAIM = "planning"
