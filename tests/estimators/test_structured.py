@@ -8,9 +8,9 @@ import pytest
 from proband import Discrete, Problem, Records, Test
 from proband.errors import DistributionError
 from proband.estimators import ESTIMATORS, Structured
+from proband.estimators.listed.agreement import Agreeing, agreeing
 from proband.estimators.listed.labels import INTERCEPT, RIDGE, design, fit_labels, label_chances
 from proband.estimators.listed.latent import LatentClasses, Levels, fit_classes
-from proband.estimators.listed.structured import Agreeing, agreeing
 from proband.rewards import Match, Table
 from proband.vocabulary import FloatArray
 
