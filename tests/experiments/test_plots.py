@@ -42,6 +42,15 @@ def test_the_legend_names_agents_and_slopes() -> None:
         assert [text.get_text() for text in figure.texts] == ["Title", "below"]
 
 
+@pytest.mark.parametrize(("power", "mark"), [(0.5, "200"), (1.0, r"$\mathdefault{10^{3}}$")])
+def test_a_short_scale_is_marked_by_numbers_and_not_by_powers_of_ten_alone(power: float, mark: str) -> None:
+    x = np.array([64.0, 256.0, 4096.0])
+    curve = Curve("greedy", x, 8 * x**power, x**0.1, "0.5")
+    figure = draw_sweep([curve], [curve], Words("Title", "", "doubling", "x"))
+    figure.draw_without_rendering()
+    assert mark in [text.get_text() for text in figure.axes[0].get_yticklabels(which="both")]
+
+
 def test_labels_keep_their_order_and_their_distance() -> None:
     placed = _apart([0.5, 0.01, 0.02, 0.0], gap=0.1)
     assert np.argsort(placed).tolist() == [3, 1, 2, 0]

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+SHORT = 20.0
+"""Scales over which values grow by less have too few powers of ten to be marked by them alone."""
+
 THOUSANDS = 10_000
 """Subjects from which on they are counted in thousands."""
 LEADER = 1.05
@@ -169,8 +172,6 @@ def _draw(axes: Axes, curve: Curve, look: Look, *, marker: str = "") -> None:
 
 
 def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, x: str, *, marker: str = "") -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     looked = _looks(ratios)
     baseline = looked.get(words.baseline, Look(FAINT, "-"))
     axes.axhline(1, color=baseline.colour, linestyle=baseline.dashes, linewidth=1, zorder=1)
@@ -183,14 +184,21 @@ def _draw_ratios(axes: Axes, ratios: Sequence[Curve], words: Words, x: str, *, m
     shown = shown[(shown > 0) & np.isfinite(shown)]
     if shown.size:
         axes.set_ylim(min(0.5, shown.min() / 1.4), max(2.0, shown.max() * 1.4))
+    _mark_numbers(axes)
+    others = [curve for curve in ratios if curve.agent != words.baseline]
+    heading = ": ".join([f"Relative to {_spoken(words.baseline)}", *_band(others, "standard error")])
+    _finish(axes, heading, x, f"ratio of mean {words.quantity}s")
+
+
+def _mark_numbers(axes: Axes) -> None:
+    """Mark numbers, and no powers of ten, on a logarithmic scale."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     low, high = axes.get_ylim()
     decades = np.log10(high / low)
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3 else (1, 3) if decades < 5 else (1,)))
     axes.yaxis.set_major_formatter(lambda y, _: marked(y))
     axes.yaxis.set_minor_formatter(NullFormatter())
-    others = [curve for curve in ratios if curve.agent != words.baseline]
-    heading = ": ".join([f"Relative to {_spoken(words.baseline)}", *_band(others, "standard error")])
-    _finish(axes, heading, x, f"ratio of mean {words.quantity}s")
 
 
 def _finish(axes: Axes, title: str, x: str, y: str) -> None:
@@ -214,6 +222,8 @@ def _draw_logarithmic(axes: Axes, curves: Sequence[Curve], *, marker: str = "") 
     if means.size:
         low, high = means.min() / 1.4, means.max() * 1.4
         axes.set_ylim(low, high * (high / low) ** (0.075 * (len(curves) + 0.5)))
+        if high / low < SHORT:
+            _mark_numbers(axes)
     axes.legend(frameon=False, fontsize=SMALL, loc="upper left", handlelength=2.6, borderaxespad=0.2)
 
 
