@@ -18,7 +18,7 @@ from proband import Records, plan
 from proband.agents.entropy import Certificate, Certified
 from proband.figures import draw_map, save_figure
 from proband.instances import monitoring_network, site_positions
-from proband.quantities import told
+from proband.quantities import amount
 
 MARKS = {"in": "●", "out": "·", "undecided": "○"}
 
@@ -31,7 +31,7 @@ def main() -> None:
     agent = Certified(problem, delta=0.05, epsilon=options.epsilon)
     names = [test.name for test in problem.tests]
     spent, done = 0.0, 0
-    print(f"{problem.name}: {problem.d} sites, a nat is worth {told(problem.reward.scale, problem.unit)}")
+    print(f"{problem.name}: {problem.d} sites, a nat is worth {amount(problem.reward.scale, problem.unit)}")
     while not agent.finished and done < options.rounds:
         rounds = min(agent.commitment, options.rounds - done)
         measured = np.where(agent.flags(agent.tested), network.sample(rng, rounds), np.nan)
@@ -39,9 +39,9 @@ def main() -> None:
         agent.learn(Records(measured))
         done += rounds
         certificate = agent.certificate()
-        print(f"{done:>7,} rounds  {line(names, certificate)}  bound {told(certificate.bound, problem.unit, 3)}")
+        print(f"{done:>7,} rounds  {line(names, certificate)}  bound {amount(certificate.bound, problem.unit, 3)}")
     certificate = agent.certificate()
-    whole, own = (told(cost / done, problem.unit) for cost in (done * everything(problem), spent))
+    whole, own = (amount(cost / done, problem.unit) for cost in (done * everything(problem), spent))
     print(f"\n{certificate}\nMeasuring everything would have cost {whole} a round, this {own}.")
     best = plan(problem, network.distribution)
     print(f"The best set, known to the simulation alone: {', '.join(names[i] for i in best.chosen)}.")

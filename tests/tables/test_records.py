@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proband import Discrete, Problem, Records, Test
@@ -234,6 +234,8 @@ TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 )
 
 
+@example(["{"], ["0", "00"])
+@example(["[{]"], ["{", "}"])
 @given(st.lists(TEXTS, min_size=1, max_size=3, unique=True), st.lists(TEXTS, min_size=2, max_size=3, unique=True))
 def test_any_names_round_trip(tmp_path_factory: pytest.TempPathFactory, names: list[str], outcomes: list[str]) -> None:
     table = tmp_path_factory.mktemp("tables") / "table.csv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -120,7 +121,19 @@ def _format(content: bytes) -> Read | None:
         if found is not None:
             return found
     marked = start.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    if marked[:1] in (b"{", b"[") and _is_json(content):
+        return _refused("JSON", "save the table as CSV")
     return next((read for beginning, read in _MARKED.items() if marked.startswith(beginning)), None)
+
+
+def _is_json(content: bytes) -> bool:
+    """Return whether a text begins with an object, or a list of them: a name of a column may begin like one."""
+    try:
+        found, _ = json.JSONDecoder().raw_decode(content.decode("utf-8-sig").lstrip())
+    except (ValueError, RecursionError):
+        return False
+    first = found[0] if isinstance(found, list) and found else found
+    return isinstance(first, dict) and bool(first)
 
 
 _PLAIN = bytes(byte for byte in range(256) if byte >= 32 or byte in b"\t\n\r")
@@ -142,7 +155,6 @@ _MARKED: dict[bytes, Read] = {
     b"<table": _refused("a web page", "open it in a spreadsheet program and save it as .xlsx"),
     b"<!doctype": _refused("a web page", "open it in a spreadsheet program and save it as .xlsx"),
     b"<?xml": _refused("an XML file", "open it in a spreadsheet program and save it as .xlsx"),
-    **dict.fromkeys((b'{"', b"{\n", b"{\r", b"[{"), _refused("JSON", "save the table as CSV")),
     b"{\\rtf": _refused("a text of a word processor", "save the table as .xlsx or CSV"),
 }
 """How texts begin that are no tables, in small letters."""
