@@ -23,21 +23,17 @@ def draw(path, processes, studies):
         m = [row["studies"] for row in studies]
         memory.plot(m, [max(row["memory"]) / 1e6 for row in studies], "o-", color=BLUE)
         memory.set(title="memory of a service process, MB", xlabel="studies")
-        lists.plot(m, [1000 * row["ask"][1] for row in studies], "o-", color=GREEN)
-        lists.annotate("99 % of asks", (m[-1], 1000 * studies[-1]["ask"][1]), (0, 6), textcoords="offset points",
-                       ha="right", color=GREEN)  # fmt: skip
+        lists.plot(m, [1000 * row["ask"][1] for row in studies], "o-", color=GREEN, label="99 % of asks")
         pages = [1000 * row["list"][len(row["list"]) // 2] for row in studies]
-        lists.plot(m, pages, "o-", color=GREY)
-        lists.annotate("a page of the list", (m[-1], pages[-1]), (0, 6), textcoords="offset points", ha="right",
-                       color=GREY)  # fmt: skip
+        lists.plot(m, pages, "o-", color=GREY, label="a page of the list")
+        lists.legend(frameon=False, ncols=2, loc="upper right")
         lists.set(title="times, ms", xlabel="studies")
         for ax in (memory, lists):
             ax.set_xscale("log")
             ax.set_xticks(m, [f"{each:,}" for each in m])
             ax.minorticks_off()
         for ax in axes.flat:
-            ax.margins(y=0.2)
-            ax.set_ylim(bottom=0)
+            ax.set_ylim(0, 1.3 * ax.dataLim.y1)
             ax.grid(alpha=0.25)
         canvas.tight_layout()
         canvas.savefig(path, dpi=160, metadata={"Software": None})
