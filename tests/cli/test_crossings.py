@@ -173,7 +173,11 @@ def from_files(example: str) -> tuple[Problem, dict[str, Any], str]:
     return Problem.load(f"{example}.toml"), module.TOLD, module.LAW
 
 
-@pytest.mark.parametrize("example", [*EXAMPLES, *FILES])
+# Two scores take ten seconds, as long as six of the others.
+SLOWLY = [pytest.param(each, marks=pytest.mark.slow) if each == "shafts" else each for each in EXAMPLES]
+
+
+@pytest.mark.parametrize("example", [*SLOWLY, *FILES])
 def test_every_example_through_every_verb(run, example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROBAND_STORE", "sqlite:///studies.db")
     assert example in FILES or run("example", example, "--records", "200").status == 0

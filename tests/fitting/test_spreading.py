@@ -10,21 +10,22 @@ import numpy as np
 import pytest
 
 import proband
-from proband import Records
+from proband import Problem, Records, Test
 from proband.cluster import connected
 from proband.errors import PlanError, ServiceError
 from proband.fitting.spreading import spread
-from proband.instances import bolts
+from proband.rewards import Table
 
-BOLTS = bolts()
-ROWS = Records(BOLTS.distribution.sample(np.random.default_rng(1), 90))
+TESTS = [Test("scale", 0.05), Test("gauge", 0.1), Test("magnet", 0.3), Test("crack", 2.0)]
+PROBLEM = Problem(TESTS, ["pass", "fail"], Table(["crack"], [[1.0, 0.0], [-9.0, 0.0]]))
+CRACKED = np.random.default_rng(1).random(90) < 0.3
+WRONG = np.random.default_rng(2).random((90, 4)) < [0.4, 0.25, 0.1, 0.0]
+ROWS = Records((CRACKED[:, None] ^ WRONG).astype(float))
 
 
 def value(jobs: Any) -> Any:
     heard: list[int] = []
-    found = proband.fit(
-        BOLTS.problem, ROWS, folds=3, strength=0.3, jobs=jobs, progress=lambda each: heard.append(each.done)
-    )
+    found = proband.fit(PROBLEM, ROWS, folds=3, strength=0.3, jobs=jobs, progress=lambda each: heard.append(each.done))
     assert heard == [1, 2, 3, 4, 5, 6]
     return found.validation
 

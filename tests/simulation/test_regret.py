@@ -143,7 +143,7 @@ def test_an_agent_with_coins_in_blocks_and_in_the_naive_loop() -> None:
     assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 3 * error).all()
 
 
-@pytest.mark.parametrize("kind", [Greedy, SafeLeafCompletion])
+@pytest.mark.parametrize("kind", [Greedy, pytest.param(SafeLeafCompletion, marks=pytest.mark.slow)])
 def test_realised_regret_is_pseudo_regret_on_average(kind: type[Greedy] | type[SafeLeafCompletion]) -> None:
     problem, law = SMALL.problem, SMALL.distribution
     gaps = []

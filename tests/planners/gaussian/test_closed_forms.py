@@ -83,7 +83,7 @@ def test_one_test_is_nested_quadrature(reward: PiecewiseLinear, operable: int) -
         assert solution.values([0], [mean])[0] == pytest.approx(Nested(line).value(0, mean, 1e-10), abs=1e-9)
 
 
-@pytest.mark.parametrize("reward", [LIMITS, MIXED])
+@pytest.mark.parametrize("reward", [LIMITS, pytest.param(MIXED, marks=pytest.mark.slow)])
 def test_two_tests_are_nested_quadrature(reward: PiecewiseLinear) -> None:
     covariance = np.array([[1.0, 0.4, 0.1], [0.4, 1.2, -0.3], [0.1, -0.3, 0.3]])
     line = Line(covariance, [0.8, 0.5, 1.0], 0.2, [0.03, 0.05, 0.0], reward, operable=0b011)
