@@ -151,7 +151,7 @@ class ListedLeaves:
         """Return the plan of the draw that is most worth a block, with the estimate's decisions, or the plan itself."""
         rivals = [BorrowedPlan(self.layout, plan.distribution, solution) for solution in solutions[1:]]
         own, *others = (self._earned(each, support) for each in (plan, *rivals))
-        gains = laws @ (np.array(others) - own).T
+        gains = np.einsum("lk,rk->lr", laws, np.array(others) - own)  # a product of matrices would wake all cores
         worth = WORTH * np.maximum(gains[1:], 0.0).mean(axis=0) + gains[0]
         return rivals[int(worth.argmax())] if worth.max() > 0 else plan
 
